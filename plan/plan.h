@@ -1,0 +1,74 @@
+// A plan: one decision per block. Settings expand to a plan; a free plan decides without settings.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/settings.h"
+#include "traces/profile.h"
+#include "traces/units.h"
+
+namespace stowage {
+
+enum class Activation : std::uint8_t { keep, recompute };
+
+enum class Residence : std::uint8_t { resident, h2d, two_way };
+
+struct BlockDecision {
+  Activation activation = Activation::keep;
+  // Consecutive recomputed blocks with the same number are one segment; absent where the block is kept.
+  std::optional<std::uint32_t> segment;
+  // Storages (see storages()) that travel to the host, ascending; only where the block is kept.
+  std::vector<std::uint32_t> offload;
+  bool offload_input = false;  // only at a segment's first block
+  Residence weights = Residence::resident;
+
+  bool operator==(const BlockDecision&) const = default;
+};
+
+// What a plan was made for. A plan for another profile is refused.
+struct PlanSubject {
+  std::string profile;
+  std::string digest;
+
+  bool operator==(const PlanSubject&) const = default;
+};
+
+// What the simulator said of the plan when it was made.
+struct Prediction {
+  Nanos step, compute, stall;
+  Bytes device_peak, host_activation_peak, host_pinned_peak;
+
+  bool operator==(const Prediction&) const = default;
+};
+
+struct Plan {
+  PlanSubject subject;
+  std::optional<Settings> settings;  // absent: a free plan
+  TransferSettings transfer;
+  std::vector<BlockDecision> blocks;  // one for each expanded block
+  std::optional<Prediction> predicted;
+  std::optional<Nanos> bound;  // no plan in the searched space is faster under the same budget
+
+  bool operator==(const Plan&) const = default;
+};
+
+struct Expansion {
+  Plan plan;
+  std::vector<std::string> warnings;  // a clamped swap count, a setting that has no effect
+};
+
+// Settings -> Plan. Throws InputError as check() does. Cost: linear in the expanded blocks.
+Expansion expand(const Profile& profile, const Settings& settings);
+
+// Throws InputError where a plan contradicts itself or is not for this profile.
+void check(const Plan& plan, const Profile& profile);
+
+// As for profiles. Reading needs the profile, since offloaded tensors are named in the file.
+Plan read_plan(const std::string& file, const Profile& profile);
+Plan parse_plan(const std::string& text, const Profile& profile);
+std::string to_json(const Plan& plan, const Profile& profile);
+
+}  // namespace stowage

@@ -1,0 +1,26 @@
+// Checks a timeline against its program with code of its own: nothing certifies itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/program.h"
+#include "traces/machine.h"
+#include "traces/timeline.h"
+
+namespace stowage {
+
+// Budgets that the timeline's curves must respect.
+struct Budgets {
+  std::optional<Bytes> device, host;
+};
+
+// Every contradiction found, in plain words; empty means that the timeline is a legal execution of the
+// program: each step once, order on each lane, no overlap on a lane, nothing used before it has arrived,
+// copies no shorter than the link allows, curves that follow from the spans, stalls that add up, budgets
+// kept. For measured timelines (source "measured") durations and curves are not compared with the machine's
+// figures.
+std::vector<std::string> verify(const Timeline& timeline, const Program& program, const Machine& machine,
+                                const Budgets& budgets);
+
+}  // namespace stowage

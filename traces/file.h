@@ -1,0 +1,15 @@
+// Whole files, read and written safely.
+#pragma once
+
+#include <string>
+
+namespace stowage {
+
+// Throws SystemError naming the file and the reason ("no such file", "is a directory", ...).
+std::string read_file(const std::string& file);
+
+// Writes beside `file` and renames, so that `file` is the old content or the new one, never half of it; a
+// failure (no such folder, a full disk) leaves nothing behind. Throws SystemError.
+void write_file(const std::string& file, const std::string& content);
+
+}  // namespace stowage

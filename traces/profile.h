@@ -1,0 +1,118 @@
+// What one training step of a model costs, block by block, when nothing is dropped or moved.
+//
+// A profile says nothing about settings. Sizes are bytes on the device, times are nanoseconds of compute.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "traces/units.h"
+
+namespace stowage {
+
+// The part of a block that a tensor or a piece of time belongs to.
+enum class Scope : std::uint8_t { attention, ffn, other };
+inline constexpr int scope_count = 3;
+
+// How a saved tensor lies in its storage; strides and offset count elements.
+struct TensorLayout {
+  std::string dtype;
+  std::vector<std::int64_t> shape, strides;
+  std::int64_t storage_offset = 0;
+
+  bool operator==(const TensorLayout&) const = default;
+};
+
+// A tensor that autograd keeps from a block's forward for its backward.
+struct SavedTensor {
+  std::string name;
+  Bytes bytes;
+  Scope scope = Scope::other;
+  std::optional<TensorLayout> layout;
+  // Tensors of one block that name the same storage are stored once; the storage is as large as its largest
+  // tensor.
+  std::optional<std::string> storage;
+
+  bool operator==(const SavedTensor&) const = default;
+};
+
+struct BlockTimes {
+  Nanos forward, backward;
+  // Half of the range that holds nine of ten repeats; 0 where it was not measured.
+  Nanos forward_spread, backward_spread;
+  // The forward's parts by scope; absent where not measured.
+  std::array<std::optional<Nanos>, scope_count> scope_forward;
+
+  bool operator==(const BlockTimes&) const = default;
+};
+
+struct BlockSizes {
+  Bytes input;     // X_i, the activation that enters the block
+  Bytes weight;    // what a block swap moves: adapter weights that stay on the device are in `fixed.resident`
+  Bytes gradient;  // parameter gradients, from the block's backward until the optimizer has run
+  Bytes forward_workspace, backward_workspace;
+  // Workspace of a forward that saves nothing (the first pass of a recomputed block): tensors that would have
+  // been saved die with their operator there. Absent: as `forward_workspace`.
+  std::optional<Bytes> dropped_workspace;
+
+  bool operator==(const BlockSizes&) const = default;
+};
+
+// One block, or `count` equal blocks in a row.
+struct BlockProfile {
+  std::string name;
+  std::optional<std::string> group;
+  std::int64_t count = 1;
+  BlockTimes times;
+  BlockSizes sizes;
+  std::vector<SavedTensor> saved;
+
+  bool operator==(const BlockProfile&) const = default;
+};
+
+// What a step costs outside its blocks.
+struct FixedCosts {
+  Bytes resident;         // weights and buffers that always stay: embedding, head, adapters
+  Bytes optimizer_state;  // all of it, on the device
+  Bytes output;           // X_n, the activation that leaves the last block
+  Bytes epilogue_bytes;   // workspace of the loss
+  Nanos prologue, epilogue, optimizer;
+
+  bool operator==(const FixedCosts&) const = default;
+};
+
+struct Profile {
+  std::string name;
+  FixedCosts fixed;
+  std::vector<BlockProfile> blocks;  // never empty
+  bool segments_cross_groups = false;
+
+  bool operator==(const Profile&) const = default;
+
+  // Blocks with `count` expanded, all of count 1. Cost: one copy of each block.
+  std::vector<BlockProfile> expanded() const;
+  // 16 hex digits over the structure (names, groups, sizes, saved tensors) but not over times, so that
+  // measuring the same model again gives the same digest.
+  std::string digest() const;
+};
+
+// One storage that a block keeps, and the saved tensors that live in it.
+struct SavedStorage {
+  Bytes bytes;
+  Scope scope;                         // of its first tensor
+  std::vector<std::uint32_t> tensors;  // indices into `saved`
+};
+
+// The block's saved tensors, each storage once, in the order of their first tensor.
+std::vector<SavedStorage> storages(const BlockProfile& block);
+
+// Reads and checks a profile. Throws InputError with the path of the key, SystemError if the file cannot be
+// read. Refuses unknown keys, wrong types, negative or overflowing figures and sums, and other versions.
+Profile read_profile(const std::string& file);
+Profile parse_profile(const std::string& text);
+std::string to_json(const Profile& profile);
+
+}  // namespace stowage

@@ -1,0 +1,104 @@
+// What happened, or would happen, in one training step: the simulator and the recorder write the same file.
+//
+//   compute  |prologue|F0 |F1 |....|E|R0 |B0 ..|O|
+//   h2d                          |  X0  |
+//   d2h                |  X0  |
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "traces/units.h"
+
+namespace stowage {
+
+enum class Lane : std::uint8_t { compute, h2d, d2h };
+inline constexpr int lane_count = 3;
+
+// What a span does. Copies name what they move.
+enum class StepKind : std::uint8_t {
+  prologue,
+  forward,
+  epilogue,
+  recompute,
+  backward,
+  optimizer,
+  store_saved,
+  restore_saved,
+  store_input,
+  restore_input,
+  load_weights,
+  store_weights,
+};
+
+// A half-open span of one lane. `bytes` is 0 on the compute lane.
+struct Span {
+  Lane lane;
+  StepKind kind;
+  std::optional<std::uint32_t> block;
+  std::optional<std::uint32_t> storage;  // index into the block's storages(), for saved tensors
+  Nanos begin, end;
+  Bytes bytes;
+
+  bool operator==(const Span&) const = default;
+};
+
+// From `at` on, `bytes` are in use, until the next sample.
+struct MemorySample {
+  Nanos at;
+  Bytes bytes;
+
+  bool operator==(const MemorySample&) const = default;
+};
+
+// Why the compute lane stood still.
+enum class StallCause : std::uint8_t {
+  restore,  // activations were on their way back
+  weights,  // weights were on their way
+  store,    // what it needs could not start back before it had finished going out
+  drain,    // compute had ended, copies had not
+};
+inline constexpr int stall_cause_count = 4;
+
+struct Stall {
+  StallCause cause;
+  std::optional<std::uint32_t> block;  // whose step waited; absent for drain
+  Nanos begin, end;
+
+  bool operator==(const Stall&) const = default;
+};
+
+struct Curves {
+  std::vector<MemorySample> device, host;
+
+  bool operator==(const Curves&) const = default;
+};
+
+struct Timeline {
+  std::string source;  // "simulated" or "measured"
+  std::string name;    // of the profile
+  Nanos step, compute;
+  std::vector<Span> spans;  // by begin, then lane
+  Curves memory;
+  std::vector<Stall> stalls;                     // in time order; their sum is step - compute
+  std::map<std::string, std::int64_t> counters;  // pool and prefetch
+
+  bool operator==(const Timeline&) const = default;
+};
+
+const char* name_of(Lane lane);
+const char* name_of(StepKind kind);
+const char* name_of(StallCause cause);
+
+// The highest sample of a curve; 0 where it is empty.
+Bytes peak(const std::vector<MemorySample>& curve);
+
+// As for profiles: throws InputError with the path of the key.
+Timeline read_timeline(const std::string& file);
+Timeline parse_timeline(const std::string& text);
+std::string to_json(const Timeline& timeline);
+
+}  // namespace stowage
