@@ -1,0 +1,31 @@
+// Marks which part of a block is running, so that saved tensors and time can be told apart.
+#pragma once
+
+#include "traces/profile.h"
+
+namespace stowage {
+
+// For its lifetime, this thread is inside `scope` of a block. Guards nest; outside all of them the scope is
+// `other`.
+class ScopeGuard {
+ public:
+  explicit ScopeGuard(Scope scope);
+  ~ScopeGuard();
+  ScopeGuard(const ScopeGuard&) = delete;
+
+ private:
+  Scope outer_;
+};
+
+Scope current_scope();
+
+// Told of each change of scope on this thread, to measure time by scope. nullptr: nobody. Returns the one
+// before.
+class ScopeListener {
+ public:
+  virtual ~ScopeListener() = default;
+  virtual void on_change(Scope from, Scope to) = 0;
+};
+ScopeListener* listen_to_scopes(ScopeListener* listener);
+
+}  // namespace stowage
