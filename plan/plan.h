@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/block_table.h"
 #include "plan/settings.h"
 #include "traces/profile.h"
 #include "traces/units.h"
@@ -60,13 +61,14 @@ struct Expansion {
   std::vector<std::string> warnings;  // a clamped swap count, a setting that has no effect
 };
 
-// Settings -> Plan. Throws InputError as check() does. Cost: linear in the expanded blocks.
-Expansion expand(const Profile& profile, const Settings& settings);
+// Settings -> Plan. Throws InputError as check() does. Cost: linear in the blocks.
+Expansion expand(const BlockTable& table, const Settings& settings);
 
 // Throws InputError where a plan contradicts itself or is not for this profile.
-void check(const Plan& plan, const Profile& profile);
+void check(const Plan& plan, const BlockTable& table);
 
-// As for profiles. Reading needs the profile, since offloaded tensors are named in the file.
+// As for profiles. Reading needs the profile, since offloaded tensors are named in the file; a plan for
+// another profile is refused.
 Plan read_plan(const std::string& file, const Profile& profile);
 Plan parse_plan(const std::string& text, const Profile& profile);
 std::string to_json(const Plan& plan, const Profile& profile);

@@ -19,7 +19,9 @@
 #include <string>
 #include <vector>
 
+#include "plan/block_table.h"
 #include "plan/plan.h"
+#include "plan/range.h"
 #include "traces/timeline.h"
 #include "traces/units.h"
 
@@ -49,6 +51,7 @@ struct Step {
   Nanos duration;                        // compute steps
   Bytes bytes;                           // copies
   Trigger issue;                         // copies; ascending along a lane
+  bool saves = true;                     // forward: whether autograd keeps what the backward needs
 
   bool is_copy() const { return lane != Lane::compute; }
 };
@@ -70,7 +73,8 @@ enum class Space : std::uint8_t { device, host };
 struct Buffer {
   Space space;
   BufferKind kind;
-  std::optional<std::uint32_t> block;
+  std::optional<std::uint32_t> block;  // activations: i of X_i, so that X_n has one more than the last block
+  std::optional<std::uint32_t> storage;  // saved tensors
   Bytes bytes;
 };
 
@@ -78,11 +82,6 @@ struct Buffer {
 struct MemoryEffect {
   BufferId buffer;
   bool alloc;  // false: free
-};
-
-// Consecutive items of one owner in a shared array.
-struct Range {
-  std::uint32_t begin = 0, end = 0;
 };
 
 struct Program {
@@ -104,7 +103,7 @@ struct Program {
 };
 
 // Plan -> Program. The plan must have passed check(). Cost: linear in steps.
-Program compile(const Profile& profile, const Plan& plan);
+Program compile(const BlockTable& table, const Plan& plan);
 
 // The program as text, one step a line, for tests and for people: "h2d  restore_saved 3.0  12 B  at begin of
 // B3".

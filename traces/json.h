@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +52,7 @@ class JsonNode {
   Nanos nanos() const { return {integer(0)}; }
   Bytes bytes() const { return {integer(0)}; }
   // The position of the string among `names`; refuses others and lists them.
-  std::size_t choice(std::initializer_list<std::string_view> names) const;
+  std::size_t choice(std::span<const std::string_view> names) const;
 
  private:
   struct Document;

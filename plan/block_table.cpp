@@ -1,0 +1,27 @@
+#include "plan/block_table.h"
+
+namespace stowage {
+
+BlockTable::BlockTable(const Profile& profile)
+    : profile_name(profile.name), digest(profile.digest()), fixed(profile.fixed) {
+  std::uint32_t group = 0;
+  for (std::uint32_t p = 0; p < profile.blocks.size(); ++p) {
+    const BlockProfile& block = profile.blocks[p];
+    const bool new_group =
+        p > 0 && !profile.segments_cross_groups && block.group != profile.blocks[p - 1].group;
+    if (new_group) ++group;
+    BlockRow row{block.times.forward, block.times.backward, block.sizes, group, {}, p};
+    row.sizes.dropped_workspace = block.sizes.dropped_workspace.value_or(block.sizes.forward_workspace);
+    row.storages.begin = static_cast<std::uint32_t>(storages.size());
+    for (SavedStorage& storage : stowage::storages(block)) storages.push_back(std::move(storage));
+    row.storages.end = static_cast<std::uint32_t>(storages.size());
+    rows.insert(rows.end(), static_cast<std::size_t>(block.count), row);
+  }
+}
+
+std::span<const SavedStorage> BlockTable::storages_of(std::uint32_t block) const {
+  const Range range = rows[block].storages;
+  return std::span(storages).subspan(range.begin, range.size());
+}
+
+}  // namespace stowage

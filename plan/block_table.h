@@ -1,0 +1,38 @@
+// A profile with one row a block: counts expanded, storages resolved. Made once, then shared by everything
+// that expands settings or compiles plans for the profile.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/range.h"
+#include "traces/profile.h"
+#include "traces/units.h"
+
+namespace stowage {
+
+struct BlockRow {
+  Nanos forward, backward;
+  BlockSizes sizes;       // `dropped_workspace` always present
+  std::uint32_t group;    // changes where a run of blocks of one group ends
+  Range storages;         // into BlockTable::storages
+  std::uint32_t profile;  // index of the profile's block it came from
+};
+
+struct BlockTable {
+  explicit BlockTable(const Profile& profile);
+
+  std::string profile_name, digest;
+  FixedCosts fixed;
+  std::vector<BlockRow> rows;
+  std::vector<SavedStorage> storages;
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(rows.size()); }
+  std::span<const SavedStorage> storages_of(std::uint32_t block) const;
+  // X_i, i in 0..size(): what enters block i, and for the last what leaves the chain.
+  Bytes activation(std::uint32_t i) const { return i < size() ? rows[i].sizes.input : fixed.output; }
+};
+
+}  // namespace stowage

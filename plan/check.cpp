@@ -1,0 +1,75 @@
+#include <algorithm>
+
+#include "plan/plan.h"
+#include "traces/error.h"
+
+namespace stowage {
+namespace {
+
+[[noreturn]] void refuse(std::size_t block, const char* key, const std::string& reason) {
+  throw InputError("", "blocks[" + std::to_string(block) + "]." + key, reason);
+}
+
+void check_segment(const Plan& plan, const BlockTable& table, std::size_t i) {
+  const BlockDecision& block = plan.blocks[i];
+  if (block.activation == Activation::keep) {
+    if (block.segment) refuse(i, "segment", "only a recomputed block belongs to a segment");
+    if (block.offload_input)
+      refuse(i, "offload_input", "only the input of a recomputed segment is offloaded");
+    return;
+  }
+  if (!block.segment) refuse(i, "segment", "a recomputed block belongs to a segment");
+  if (!block.offload.empty())
+    refuse(i, "offload", "a recomputed block saves nothing that could be offloaded");
+  const bool continues = i > 0 && plan.blocks[i - 1].segment == block.segment;
+  if (!continues) return;
+  if (block.offload_input) refuse(i, "offload_input", "not the first block of its segment");
+  if (table.rows[i].group != table.rows[i - 1].group)
+    refuse(i, "segment", "crosses from one group to the next");
+}
+
+void check_offload(const Plan& plan, const BlockTable& table, std::size_t i) {
+  const std::vector<std::uint32_t>& offload = plan.blocks[i].offload;
+  const std::size_t count = table.storages_of(static_cast<std::uint32_t>(i)).size();
+  for (std::size_t k = 0; k < offload.size(); ++k) {
+    if (offload[k] >= count)
+      refuse(i, "offload", "storage " + std::to_string(offload[k]) + " of " + std::to_string(count));
+    if (k > 0 && offload[k] <= offload[k - 1]) refuse(i, "offload", "must be ascending, each once");
+  }
+}
+
+void check_segments_are_runs(const Plan& plan) {
+  std::vector<std::uint32_t> seen;
+  for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
+    const auto& segment = plan.blocks[i].segment;
+    if (!segment || (i > 0 && plan.blocks[i - 1].segment == segment)) continue;
+    seen.push_back(*segment);
+  }
+  std::sort(seen.begin(), seen.end());
+  const auto twice = std::adjacent_find(seen.begin(), seen.end());
+  if (twice != seen.end())
+    throw InputError("", "blocks", "segment " + std::to_string(*twice) + " is not one run of blocks");
+}
+
+}  // namespace
+
+void check(const Plan& plan, const BlockTable& table) {
+  if (plan.subject.digest != table.digest)
+    throw InputError("", "subject",
+                     "a plan for another profile: \"" + plan.subject.profile + "\" (" + plan.subject.digest +
+                         "), expected \"" + table.profile_name + "\" (" + table.digest + ")");
+  if (plan.blocks.size() != table.size())
+    throw InputError(
+        "", "blocks",
+        std::to_string(plan.blocks.size()) + " blocks, the profile has " + std::to_string(table.size()));
+  Settings transfer_only;
+  transfer_only.transfer = plan.transfer;
+  check(transfer_only);
+  for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
+    check_segment(plan, table, i);
+    check_offload(plan, table, i);
+  }
+  check_segments_are_runs(plan);
+}
+
+}  // namespace stowage

@@ -1,0 +1,113 @@
+#include <algorithm>
+
+#include "plan/plan.h"
+#include "traces/error.h"
+
+namespace stowage {
+namespace {
+
+// Half-open runs of blocks over which the settings count afresh.
+std::vector<Range> groups_of(const BlockTable& table) {
+  std::vector<Range> groups;
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    if (i == 0 || table.rows[i].group != table.rows[i - 1].group) groups.push_back({i, i});
+    groups.back().end = i + 1;
+  }
+  return groups;
+}
+
+// Half-open runs of blocks that the settings choose, each a segment.
+std::vector<Range> segments_in(Range group, const Settings& settings) {
+  const bool every_nth = settings.segmenting == Segmenting::every_nth;
+  const std::int64_t size = group.end - group.begin;
+  const bool one_in_interval = every_nth && !settings.stride;
+  const std::int64_t chosen = one_in_interval ? 1 : settings.interval;
+  const std::int64_t period = settings.stride.value_or(settings.interval);
+  std::vector<Range> segments;
+  for (std::int64_t start = 0; start < size;) {
+    const std::int64_t end = std::min(size, start + std::min(chosen, size));
+    const std::int64_t length = every_nth ? 1 : end - start;
+    for (std::int64_t i = start; i < end; i += length) {
+      const auto begin = static_cast<std::uint32_t>(group.begin + i);
+      segments.push_back({begin, begin + static_cast<std::uint32_t>(length)});
+    }
+    if (period >= size) break;
+    start += period;
+  }
+  return segments;
+}
+
+std::vector<std::uint32_t> offloaded(std::span<const SavedStorage> storages,
+                                     const std::optional<Scope>& scope) {
+  std::vector<std::uint32_t> chosen;
+  for (std::uint32_t i = 0; i < storages.size(); ++i)
+    if (!scope || storages[i].scope == *scope) chosen.push_back(i);
+  return chosen;
+}
+
+void decide_activations(Plan& plan, const BlockTable& table, const Settings& settings) {
+  if (settings.policy == Policy::keep) return;
+  std::uint32_t number = 0;
+  for (Range group : groups_of(table)) {
+    for (Range segment : segments_in(group, settings)) {
+      for (std::uint32_t i = segment.begin; i < segment.end; ++i) {
+        BlockDecision& decision = plan.blocks[i];
+        if (settings.policy == Policy::offload) {
+          decision.offload = offloaded(table.storages_of(i), settings.scope);
+          continue;
+        }
+        decision.activation = Activation::recompute;
+        decision.segment = number;
+        decision.offload_input = settings.policy == Policy::recompute_offload && i == segment.begin;
+      }
+      ++number;
+    }
+  }
+}
+
+void decide_weights(Expansion& expansion, const SwapSettings& swap) {
+  Plan& plan = expansion.plan;
+  const auto n = static_cast<std::int64_t>(plan.blocks.size());
+  std::int64_t count = swap.blocks;
+  if (count > n - 1) {
+    count = n - 1;
+    expansion.warnings.push_back("swap_blocks " + std::to_string(swap.blocks) + " is more than " +
+                                 std::to_string(n) + " blocks allow; " + std::to_string(count) + " is used");
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t block = i;
+    if (swap.which == SwapWhich::last) block = n - count + i;
+    if (swap.which == SwapWhich::spread) block = i * n / count;
+    plan.blocks[block].weights = swap.mode == SwapMode::two_way ? Residence::two_way : Residence::h2d;
+  }
+}
+
+void warn_of_no_effect(Expansion& expansion, const Settings& settings) {
+  const auto warn = [&](const std::string& text) { expansion.warnings.push_back(text); };
+  if (settings.scope && settings.policy != Policy::offload)
+    warn("scope has no effect: it chooses what policy offload sends to the host");
+  if (settings.policy == Policy::keep && (settings.interval != 1 || settings.stride))
+    warn("interval and stride have no effect with policy keep");
+  if (settings.policy != Policy::offload || !settings.scope) return;
+  const bool any = std::any_of(expansion.plan.blocks.begin(), expansion.plan.blocks.end(),
+                               [](const BlockDecision& block) { return !block.offload.empty(); });
+  if (!any) warn("policy offload has no effect: no saved tensor has this scope");
+}
+
+}  // namespace
+
+Expansion expand(const BlockTable& table, const Settings& settings) {
+  check(settings);
+  Expansion expansion;
+  Plan& plan = expansion.plan;
+  plan.subject = {table.profile_name, table.digest};
+  plan.settings = settings;
+  plan.transfer = settings.transfer;
+  plan.blocks.resize(table.size());
+  decide_activations(plan, table, settings);
+  decide_weights(expansion, settings.swap);
+  warn_of_no_effect(expansion, settings);
+  return expansion;
+}
+
+}  // namespace stowage
