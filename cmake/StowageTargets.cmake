@@ -1,0 +1,21 @@
+# Libraries whose sources are found by pattern, so that a new file needs no edit here.
+
+# stowage_sources(OUT PATTERN...): the sources in the current folder that match, sorted.
+function(stowage_sources out)
+  list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  file(GLOB found CONFIGURE_DEPENDS ${ARGN})
+  list(SORT found)
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+# stowage_library(NAME [SOURCES file...] [PUBLIC target...] [PRIVATE target...]): a static library.
+function(stowage_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 library "" "" "SOURCES;PUBLIC;PRIVATE")
+  if(NOT library_SOURCES)
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE ${library_PUBLIC})
+    return()
+  endif()
+  add_library(${name} STATIC ${library_SOURCES})
+  target_link_libraries(${name} PUBLIC ${library_PUBLIC} PRIVATE ${library_PRIVATE})
+endfunction()
