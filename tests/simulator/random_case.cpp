@@ -1,0 +1,270 @@
+#include "tests/simulator/random_case.h"
+
+#include <initializer_list>
+#include <random>
+#include <vector>
+
+namespace stowage::reference {
+namespace {
+
+using Int = std::int64_t;
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+
+  // Standard distributions differ between libraries; a remainder does not.
+  Int between(Int low, Int high) {
+    return low + static_cast<Int>(engine_() % static_cast<std::uint64_t>(high - low + 1));
+  }
+  bool one_in(Int n) { return between(1, n) == 1; }
+  template <class T>
+  T pick(std::initializer_list<T> from) {
+    return from.begin()[between(0, static_cast<Int>(from.size()) - 1)];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// How figures are drawn, one manner for a whole case, so that instants meet in some cases and never in
+// others.
+struct Manner {
+  Int largest;
+  Int zero_percent;
+
+  Int draw(Dice& dice) const { return dice.between(1, 100) <= zero_percent ? 0 : dice.between(1, largest); }
+};
+
+struct Manners {
+  Manner time, size;
+};
+
+Manners manners(Dice& dice) {
+  const Manner time{dice.pick<Int>({1, 3, 20, 1000, 100'000'000}), dice.pick<Int>({0, 0, 20, 60, 100})};
+  const Manner size{dice.pick<Int>({1, 3, 20, 1000, 1'000'000'000}), dice.pick<Int>({0, 0, 5, 20, 60})};
+  return {time, size};
+}
+
+std::vector<SavedTensor> random_saved(Dice& dice, const Manner& size) {
+  std::vector<SavedTensor> saved;
+  const bool shares = dice.one_in(3);
+  for (Int i = 0, n = dice.between(0, 5); i < n; ++i) {
+    SavedTensor tensor;
+    tensor.name = "tensor." + std::to_string(i);
+    tensor.bytes = {size.draw(dice)};
+    tensor.scope = dice.pick({Scope::attention, Scope::ffn, Scope::other});
+    if (shares && dice.one_in(2)) tensor.storage = dice.pick({"storage.a", "storage.b"});
+    saved.push_back(tensor);
+  }
+  return saved;
+}
+
+BlockProfile random_block(Dice& dice, const Manners& draw) {
+  BlockProfile block;
+  block.times.forward = {draw.time.draw(dice)};
+  block.times.backward = {draw.time.draw(dice)};
+  block.sizes.input = {draw.size.draw(dice)};
+  block.sizes.weight = {draw.size.draw(dice)};
+  block.sizes.gradient = {draw.size.draw(dice)};
+  block.sizes.forward_workspace = {draw.size.draw(dice)};
+  block.sizes.backward_workspace = {draw.size.draw(dice)};
+  if (dice.one_in(6)) block.sizes.dropped_workspace = Bytes{draw.size.draw(dice)};
+  block.saved = random_saved(dice, draw.size);
+  return block;
+}
+
+Profile random_profile(Dice& dice) {
+  const Manners draw = manners(dice);
+  Profile profile;
+  profile.name = "random";
+  FixedCosts& fixed = profile.fixed;
+  for (Bytes* size : {&fixed.resident, &fixed.optimizer_state, &fixed.output, &fixed.epilogue_bytes})
+    *size = {draw.size.draw(dice)};
+  for (Nanos* time : {&fixed.prologue, &fixed.epilogue, &fixed.optimizer}) *time = {draw.time.draw(dice)};
+  profile.segments_cross_groups = dice.one_in(4);
+  const Int entries = dice.one_in(6) ? 1 : dice.between(1, 10);
+  const Int groups = dice.pick<Int>({0, 0, 2, 10});
+  const bool alike = dice.one_in(3), counted = dice.one_in(3);
+  Int group = 0;
+  for (Int i = 0; i < entries; ++i) {
+    BlockProfile block = alike && i > 0 ? profile.blocks.front() : random_block(dice, draw);
+    block.name = "block." + std::to_string(i);
+    block.count = counted ? dice.between(1, 4) : 1;
+    if (group < groups && dice.one_in(2)) ++group;
+    if (group > 0 && dice.one_in(20)) --group;  // back to a group that was left, or to none
+    block.group.reset();
+    if (group > 0) block.group = "group." + std::to_string(group);
+    profile.blocks.push_back(block);
+  }
+  return profile;
+}
+
+Machine random_machine(Dice& dice) {
+  const Bytes endless = {Int{1} << 60};
+  Machine machine;
+  machine.name = "random";
+  machine.device.memory = endless;
+  machine.host = {endless, endless, PinnedRounding::exact};
+  machine.links.pageable = {1};
+  for (Link* link : {&machine.links.h2d, &machine.links.d2h}) {
+    link->rate = {dice.pick<Int>({1'000'000'000, 1'000'000'000, 500'000'000, 3'000'000'000, 700'000'001,
+                                  26'000'000'000, 10'000'000, 1'000'000'000'000})};
+    link->latency = {dice.pick<Int>({0, 0, 1, 7, 300, 10'000})};
+  }
+  return machine;
+}
+
+Settings random_settings(Dice& dice, Int blocks) {
+  Settings settings;
+  settings.policy = dice.pick({Policy::keep, Policy::recompute, Policy::offload, Policy::recompute_offload});
+  settings.interval = dice.one_in(2) ? dice.between(1, 3) : dice.between(1, blocks + 1);
+  if (dice.one_in(2)) settings.stride = settings.interval + dice.between(0, 3);
+  if (dice.one_in(3)) settings.segmenting = Segmenting::every_nth;
+  if (settings.policy == Policy::offload && dice.one_in(2))
+    settings.scope = dice.pick({Scope::attention, Scope::ffn, Scope::other});
+  if (dice.one_in(2)) {
+    settings.swap.blocks = dice.one_in(4) ? blocks + dice.between(-1, 2) : dice.between(0, blocks);
+    settings.swap.which = dice.pick({SwapWhich::last, SwapWhich::first, SwapWhich::spread});
+    settings.swap.mode = dice.pick({SwapMode::h2d, SwapMode::two_way});
+  }
+  settings.transfer.prefetch = dice.pick<Int>({0, 0, 1, 1, 2, 3, blocks, 2 * blocks + 3});
+  settings.transfer.h2d_streams = dice.pick<Int>({1, 1, 2, 3});
+  settings.transfer.d2h_streams = dice.pick<Int>({1, 1, 2, 3});
+  return settings;
+}
+
+// One JSON object, key by key. Names here need no escapes.
+class Object {
+ public:
+  Object& raw(const std::string& key, const std::string& value) {
+    text_ += (text_.empty() ? "" : ", ") + ('"' + key + "\": ") + value;
+    return *this;
+  }
+  Object& number(const std::string& key, Int value) { return raw(key, std::to_string(value)); }
+  Object& string(const std::string& key, const std::string& value) { return raw(key, '"' + value + '"'); }
+  std::string text() const { return "{" + text_ + "}"; }
+
+ private:
+  std::string text_;
+};
+
+std::string name(Scope scope) {
+  return scope == Scope::attention ? "attention" : scope == Scope::ffn ? "ffn" : "other";
+}
+
+template <class T, class Render>
+std::string array(const std::vector<T>& items, Render render) {
+  std::string text;
+  for (const T& item : items) text += (text.empty() ? "" : ", ") + render(item);
+  return "[" + text + "]";
+}
+
+std::string written(const SavedTensor& tensor) {
+  Object object;
+  object.string("name", tensor.name).number("bytes", tensor.bytes.value).string("scope", name(tensor.scope));
+  if (tensor.storage) object.string("storage", *tensor.storage);
+  return object.text();
+}
+
+std::string written(const BlockProfile& block) {
+  Object object;
+  object.string("name", block.name).number("count", block.count);
+  if (block.group) object.string("group", *block.group);
+  const BlockSizes& sizes = block.sizes;
+  object.number("forward_ns", block.times.forward.value)
+      .number("backward_ns", block.times.backward.value)
+      .number("input_bytes", sizes.input.value)
+      .number("weight_bytes", sizes.weight.value)
+      .number("gradient_bytes", sizes.gradient.value)
+      .number("forward_workspace_bytes", sizes.forward_workspace.value)
+      .number("backward_workspace_bytes", sizes.backward_workspace.value);
+  if (sizes.dropped_workspace) object.number("dropped_workspace_bytes", sizes.dropped_workspace->value);
+  return object.raw("saved", array(block.saved, [](const SavedTensor& t) { return written(t); })).text();
+}
+
+std::string written(const Profile& profile) {
+  const FixedCosts& costs = profile.fixed;
+  Object fixed;
+  fixed.number("resident_bytes", costs.resident.value)
+      .number("optimizer_state_bytes", costs.optimizer_state.value)
+      .number("output_bytes", costs.output.value)
+      .number("epilogue_bytes", costs.epilogue_bytes.value)
+      .number("prologue_ns", costs.prologue.value)
+      .number("epilogue_ns", costs.epilogue.value)
+      .number("optimizer_ns", costs.optimizer.value);
+  Object object;
+  object.string("format", "stowage.profile").number("version", 1).string("name", profile.name);
+  if (profile.segments_cross_groups) object.raw("segments_cross_groups", "true");
+  return object.raw("fixed", fixed.text())
+      .raw("blocks", array(profile.blocks, [](const BlockProfile& block) { return written(block); }))
+      .text();
+}
+
+std::string written(const Link& link) {
+  return Object()
+      .number("bytes_per_second", link.rate.bytes_per_second)
+      .number("latency_ns", link.latency.value)
+      .text();
+}
+
+std::string written(const Machine& machine) {
+  Object device, host, links, object;
+  device.number("memory_bytes", machine.device.memory.value).number("reserved_bytes", 0);
+  host.number("memory_bytes", machine.host.memory.value)
+      .number("pinned_limit_bytes", machine.host.pinned_limit.value)
+      .string("pinned_rounding", "exact");
+  links.raw("h2d", written(machine.links.h2d))
+      .raw("d2h", written(machine.links.d2h))
+      .number("pageable_bytes_per_second", machine.links.pageable.bytes_per_second)
+      .raw("duplex", "1.0")
+      .raw("compute_slowdown", "0.0");
+  return object.string("format", "stowage.machine")
+      .number("version", 1)
+      .string("name", machine.name)
+      .raw("device", device.text())
+      .raw("host", host.text())
+      .raw("links", links.text())
+      .string("arena", "ideal")
+      .text();
+}
+
+std::string written(const Settings& settings) {
+  const char* const policies[] = {"keep", "recompute", "offload", "recompute+offload"};
+  const char* const which[] = {"last", "first", "spread"};
+  Object object;
+  object.string("policy", policies[static_cast<int>(settings.policy)]).number("interval", settings.interval);
+  if (settings.stride) object.number("stride", *settings.stride);
+  object.string("segmenting", settings.segmenting == Segmenting::contiguous ? "contiguous" : "every-nth");
+  if (settings.scope) object.string("scope", name(*settings.scope));
+  object.number("swap_blocks", settings.swap.blocks)
+      .string("swap_which", which[static_cast<int>(settings.swap.which)])
+      .string("swap_mode", settings.swap.mode == SwapMode::h2d ? "h2d" : "two-way")
+      .number("prefetch", settings.transfer.prefetch)
+      .number("h2d_streams", settings.transfer.h2d_streams)
+      .number("d2h_streams", settings.transfer.d2h_streams);
+  return object.text();
+}
+
+}  // namespace
+
+Case random_case(std::uint64_t seed) {
+  Dice dice(seed);
+  Case random;
+  random.profile = random_profile(dice);
+  random.machine = random_machine(dice);
+  Int blocks = 0;
+  for (const BlockProfile& block : random.profile.blocks) blocks += block.count;
+  random.settings = random_settings(dice, blocks);
+  return random;
+}
+
+std::string to_json(const Case& random) {
+  return Object()
+      .raw("profile", written(random.profile))
+      .raw("machine", written(random.machine))
+      .raw("settings", written(random.settings))
+      .text();
+}
+
+}  // namespace stowage::reference

@@ -1,0 +1,27 @@
+// Random profiles, machines and settings that look for corners: nothing takes time, nothing has bytes, much
+// happens at one instant, links far slower or faster than compute, one block, many groups, counts, storages
+// that several tensors share, more prefetch than there is to fetch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "plan/settings.h"
+#include "traces/machine.h"
+#include "traces/profile.h"
+
+namespace stowage::reference {
+
+struct Case {
+  Profile profile;
+  Machine machine;  // ideal arena, undisturbed links, memory that does not run out
+  Settings settings;
+};
+
+// The same seed gives the same case everywhere. At most 40 blocks with counts expanded.
+Case random_case(std::uint64_t seed);
+
+// {"profile": ..., "machine": ..., "settings": ...} in one line, settings named as on the command line.
+std::string to_json(const Case& random);
+
+}  // namespace stowage::reference

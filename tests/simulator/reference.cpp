@@ -1,0 +1,285 @@
+#include "tests/simulator/reference.h"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "tests/simulator/reference_order.h"
+
+namespace stowage::reference {
+namespace {
+
+using Int = std::int64_t;
+
+struct Copy {
+  Int bytes;
+  std::function<bool()> may_start;
+  std::function<void()> ended;
+};
+
+struct Lane {
+  Link link;
+  Int streams;
+  std::deque<Copy> copies;  // the first of them is running where `running_until` is there
+  std::optional<Int> running_until;
+  std::optional<Int> previous_end;
+
+  Int length(Int bytes, Int now) const {
+    const __int128 scaled = static_cast<__int128>(bytes) * 1'000'000'000;
+    const Int rate = link.rate.bytes_per_second;
+    const Int transfer = static_cast<Int>((scaled + rate - 1) / rate);
+    const bool pays_latency = streams == 1 || !previous_end || now > *previous_end;
+    return transfer + (pays_latency ? link.latency.value : 0);
+  }
+};
+
+// Bytes over time: what is added and taken away at each instant.
+struct Memory {
+  std::map<Int, Int> changes;
+
+  // Frees come before allocations, so an instant counts as what is left after all of its changes.
+  Int peak() const {
+    Int bytes = 0, most = 0;
+    for (const auto& [instant, change] : changes) most = std::max(most, bytes += change);
+    return most;
+  }
+};
+
+class Simulation {
+ public:
+  Simulation(const FixedCosts& fixed, Order order, const Machine& machine, const Settings& settings)
+      : fixed_(fixed),
+        blocks_(std::move(order.blocks)),
+        steps_(std::move(order.steps)),
+        uses_(std::move(order.uses)),
+        restores_(std::move(order.restores)),
+        two_way_(settings.swap.mode == SwapMode::two_way),
+        prefetch_(settings.transfer.prefetch),
+        h2d_{machine.links.h2d, settings.transfer.h2d_streams, {}, {}, {}},
+        d2h_{machine.links.d2h, settings.transfer.d2h_streams, {}, {}, {}} {}
+
+  Answer run() {
+    start();
+    for (std::optional<Int> next = now_; next; next = next_instant()) {
+      now_ = *next;
+      while (end_compute() || begin_compute() || advance(h2d_) || advance(d2h_)) continue;
+    }
+    if (step_ < steps_.size() || !h2d_.copies.empty() || !d2h_.copies.empty())
+      throw std::logic_error("the reference waits for itself");
+    Answer answer;
+    answer.step_ns = now_;
+    for (const Step& step : steps_) answer.compute_ns += step.length;
+    answer.stall_ns = answer.step_ns - answer.compute_ns;
+    answer.peak_bytes = device_.peak();
+    answer.host_activation_peak_bytes = host_.peak();
+    return answer;
+  }
+
+ private:
+  void device(Int bytes) { device_.changes[now_] += bytes; }
+  void host(Int bytes) { host_.changes[now_] += bytes; }
+
+  // X_i.
+  Int x(int i) const {
+    return i == static_cast<int>(blocks_.size()) ? fixed_.output.value : blocks_[i].profile.sizes.input.value;
+  }
+  // S_i.
+  Int saved(int i) const {
+    Int sum = 0;
+    for (const Tensor& tensor : blocks_[i].saved) sum += tensor.bytes;
+    return sum;
+  }
+  Int weight(int i) const { return blocks_[i].profile.sizes.weight.value; }
+  Int forward_workspace(const Step& step) const {
+    const BlockSizes& sizes = blocks_[step.block].profile.sizes;
+    const bool saves_nothing = step.kind == Kind::forward && blocks_[step.block].recomputed;
+    return (saves_nothing ? sizes.dropped_workspace.value_or(sizes.forward_workspace)
+                          : sizes.forward_workspace)
+        .value;
+  }
+
+  void start() {
+    device(fixed_.resident.value + fixed_.optimizer_state.value + x(0));
+    for (int i = 0; i < static_cast<int>(blocks_.size()); ++i)
+      if (!blocks_[i].swapped) device(weight(i));
+    issue_loads(prefetch_);
+  }
+
+  // The first `count` of all loads, as far as they are not issued yet.
+  void issue_loads(Int count) {
+    for (; loads_issued_ < std::min<Int>(count, uses_.size()); ++loads_issued_) {
+      Use& use = uses_[loads_issued_];
+      Use* before = nullptr;  // the use whose store brings these weights to the host
+      for (Int earlier = 0; earlier < loads_issued_; ++earlier)
+        if (two_way_ && uses_[earlier].block == use.block) before = &uses_[earlier];
+      device(weight(use.block));
+      h2d_.copies.push_back(
+          {weight(use.block), [before] { return !before || before->stored; }, [&use] { use.loaded = true; }});
+    }
+  }
+
+  void issue_restores(Int count) {
+    for (; restores_issued_ < std::min<Int>(count, restores_.size()); ++restores_issued_)
+      for (Traveller& tensor : restores_[restores_issued_].tensors) {
+        device(tensor.bytes);
+        h2d_.copies.push_back({tensor.bytes, [&tensor] { return tensor.stored; },
+                               [this, &tensor] {
+                                 tensor.restored = true;
+                                 host(-tensor.bytes);
+                               }});
+      }
+  }
+
+  // What is issued when step `s` begins (or, without prefetch, is next).
+  void issue_for(std::size_t s) {
+    for (std::size_t k = 0; k < uses_.size(); ++k)
+      if (uses_[k].first_step == s) issue_loads(static_cast<Int>(k) + prefetch_ + 1);
+    for (std::size_t k = 0; k < restores_.size(); ++k)
+      if (restores_[k].step == s) issue_restores(static_cast<Int>(k) + prefetch_ + 1);
+    if (steps_[s].kind == Kind::epilogue) issue_restores(prefetch_);
+  }
+
+  bool all_arrived(std::size_t s) const {
+    for (const Use& use : uses_)
+      if (use.first_step == s && !use.loaded) return false;
+    for (const Restore& restore : restores_)
+      for (const Traveller& tensor : restore.tensors)
+        if (restore.step == s && !tensor.restored) return false;
+    return true;
+  }
+
+  bool begin_compute() {
+    if (running_until_ || step_ == steps_.size()) return false;
+    if (prefetch_ == 0) issue_for(step_);
+    if (!all_arrived(step_)) return false;
+    issue_for(step_);
+    allocate(steps_[step_]);
+    running_until_ = now_ + steps_[step_].length;
+    return true;
+  }
+
+  bool end_compute() {
+    if (!running_until_ || *running_until_ != now_) return false;
+    free(steps_[step_]);
+    end_uses(step_);
+    if (steps_[step_].kind == Kind::forward) send(steps_[step_].block);
+    running_until_.reset();
+    ++step_;
+    return true;
+  }
+
+  void allocate(const Step& step) {
+    const int i = step.block;
+    const BlockSizes& sizes = blocks_[i].profile.sizes;
+    if (step.kind == Kind::forward) {
+      device(x(i + 1) + forward_workspace(step));
+      if (!blocks_[i].recomputed) device(saved(i));
+    }
+    if (step.kind == Kind::epilogue)
+      device(fixed_.epilogue_bytes.value + x(static_cast<int>(blocks_.size())));
+    if (step.kind == Kind::recompute) device(saved(i) + forward_workspace(step) + x(i + 1));
+    if (step.kind == Kind::backward) {
+      device(sizes.backward_workspace.value + sizes.gradient.value);
+      if (i > 0) device(x(i));
+    }
+  }
+
+  void free(const Step& step) {
+    const int i = step.block;
+    if (step.kind == Kind::forward) {
+      device(-forward_workspace(step));
+      if (blocks_[i].recomputed && !blocks_[i].first_of_segment) device(-x(i));
+    }
+    if (step.kind == Kind::epilogue)
+      device(-fixed_.epilogue_bytes.value - x(static_cast<int>(blocks_.size())));
+    if (step.kind == Kind::recompute) {
+      device(-forward_workspace(step));
+      if (blocks_[i].last_of_segment) device(-x(i + 1));
+    }
+    if (step.kind == Kind::backward)
+      device(-blocks_[i].profile.sizes.backward_workspace.value - saved(i) - x(i) - x(i + 1));
+    if (step.kind == Kind::optimizer)
+      for (const Block& block : blocks_) device(-block.profile.sizes.gradient.value);
+  }
+
+  void end_uses(std::size_t s) {
+    for (Use& use : uses_) {
+      if (use.last_step != s) continue;
+      if (!two_way_) {
+        device(-weight(use.block));
+        continue;
+      }
+      d2h_.copies.push_back({weight(use.block), [] { return true; },
+                             [this, &use] {
+                               use.stored = true;
+                               device(-weight(use.block));
+                             }});
+    }
+  }
+
+  void send(int block) {
+    for (Restore& restore : restores_) {
+      if (restore.block != block) continue;
+      for (Traveller& tensor : restore.tensors) {
+        host(tensor.bytes);
+        d2h_.copies.push_back({tensor.bytes, [] { return true; },
+                               [this, &tensor] {
+                                 tensor.stored = true;
+                                 device(-tensor.bytes);
+                               }});
+      }
+    }
+  }
+
+  // Ends the running copy or starts the next one, if its time has come.
+  bool advance(Lane& lane) {
+    if (lane.running_until) {
+      if (*lane.running_until != now_) return false;
+      lane.copies.front().ended();
+      lane.copies.pop_front();
+      lane.running_until.reset();
+      lane.previous_end = now_;
+      return true;
+    }
+    if (lane.copies.empty() || !lane.copies.front().may_start()) return false;
+    lane.running_until = now_ + lane.length(lane.copies.front().bytes, now_);
+    return true;
+  }
+
+  std::optional<Int> next_instant() const {
+    std::optional<Int> next;
+    for (const auto& end : {running_until_, h2d_.running_until, d2h_.running_until})
+      if (end && (!next || *end < *next)) next = end;
+    return next;
+  }
+
+  FixedCosts fixed_;
+  std::vector<Block> blocks_;
+  std::vector<Step> steps_;
+  std::vector<Use> uses_;
+  std::vector<Restore> restores_;
+  bool two_way_;
+  Int prefetch_;
+  Lane h2d_, d2h_;
+  Memory device_, host_;
+  Int now_ = 0;
+  std::size_t step_ = 0;  // that runs, or is next on the compute lane
+  std::optional<Int> running_until_;
+  Int loads_issued_ = 0, restores_issued_ = 0;
+};
+
+}  // namespace
+
+Answer simulate(const Profile& profile, const Machine& machine, const Settings& settings) {
+  if (machine.arena != ArenaKind::ideal || machine.links.duplex != 1.0 ||
+      machine.links.compute_slowdown != 0.0)
+    throw std::invalid_argument("the reference knows the ideal arena and undisturbed links alone");
+  return Simulation(profile.fixed, order_of(profile, settings), machine, settings).run();
+}
+
+}  // namespace stowage::reference

@@ -1,0 +1,30 @@
+// The execution model of docs' section 3 once more, written from its text alone, to hold the simulator
+// against.
+//
+// It shares nothing with the project but the types of profiles, machines and settings: no plan, no program,
+// no expansion of counts or storages. One clock, three lanes, and a list of what changes memory when. It
+// knows the ideal arena, links that do not disturb each other (`duplex` 1) or compute (`compute_slowdown` 0),
+// and pinned memory without end. `reference.py` beside it says the same a third time, by another method.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/settings.h"
+#include "traces/machine.h"
+#include "traces/profile.h"
+
+namespace stowage::reference {
+
+struct Answer {
+  std::int64_t step_ns = 0, compute_ns = 0, stall_ns = 0;
+  std::int64_t peak_bytes = 0;                  // on the device
+  std::int64_t host_activation_peak_bytes = 0;  // offloaded tensors, not swapped weights
+
+  bool operator==(const Answer&) const = default;
+};
+
+// Throws std::invalid_argument for settings or machines outside of the above, std::logic_error if the step
+// cannot end. Cost: quadratic in the blocks.
+Answer simulate(const Profile& profile, const Machine& machine, const Settings& settings);
+
+}  // namespace stowage::reference

@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+"""The execution model, written from the design's text alone: the second reference.
+
+    reference.py < CASE           one JSON object {"profile", "machine", "settings"}; prints its answer
+    reference.py --check < CASES  such an object with its "answer" on each line; prints those that differ
+    reference.py --table          the worked example; prints its rows and whether they are right
+
+`reference.cpp` moves a clock. Here nothing moves: the step is a set of equations between events (a step begins, a
+copy ends), solved by repetition until nothing changes; then each thing in memory is an interval from one event
+to another, and the peak is found by looking at every instant at which something is born.
+
+Settings are named as on the command line: policy, interval, stride, segmenting, scope, swap_blocks, swap_which,
+swap_mode, prefetch, h2d_streams, d2h_streams. Missing ones have their defaults.
+"""
+import json
+import sys
+
+START = ("start",)
+FOREVER = ("forever",)
+
+
+def begin(step):
+    return ("begin", step)
+
+
+def end(step):
+    return ("end", step)
+
+
+def tensors_of(block):
+    """[bytes, scope] of each saved storage, in the order of its first tensor."""
+    found, named = [], {}
+    for tensor in block.get("saved", []):
+        storage = tensor.get("storage")
+        if storage in named:
+            named[storage][0] = max(named[storage][0], tensor["bytes"])
+            continue
+        entry = [tensor["bytes"], tensor.get("scope", "other")]
+        found.append(entry)
+        if storage is not None:
+            named[storage] = entry
+    return found
+
+
+def segments_of(groups, settings):
+    """(first, last) of each segment; `groups` is the list of (first, past the last) of each group."""
+    width = settings.get("interval", 1)
+    stride = settings.get("stride")
+    if width < 1 or (stride is not None and stride < width):
+        raise ValueError("stride below interval")
+    segments = []
+    for start, stop in groups:
+        if settings.get("segmenting", "contiguous") == "contiguous":
+            for first in range(start, stop, stride or width):
+                segments.append((first, min(first + width, stop) - 1))
+        elif stride is None:
+            segments += [(i, i) for i in range(start, stop, width)]
+        else:
+            segments += [(i, i) for i in range(start, stop) if (i - start) % stride < width]
+    return segments
+
+
+def groups_of(blocks, cross):
+    if cross:
+        return [(0, len(blocks))]
+    cuts = [i for i in range(1, len(blocks)) if blocks[i].get("group") != blocks[i - 1].get("group")]
+    return list(zip([0] + cuts, cuts + [len(blocks)]))
+
+
+def swapped_of(n, settings):
+    c = min(settings.get("swap_blocks", 0), n - 1)
+    return {"last": set(range(n - c, n)), "first": set(range(c)),
+            "spread": {i * n // c for i in range(c)}}[settings.get("swap_which", "last")]
+
+
+class Step:
+    """All equations of one training step."""
+
+    def __init__(self, profile, machine, settings):
+        self.fixed = profile.get("fixed", {})
+        self.blocks = [b for b in profile["blocks"] for _ in range(b.get("count", 1))]
+        self.n = len(self.blocks)
+        self.links = machine["links"]
+        self.streams = {lane: settings.get(lane + "_streams", 1) for lane in ("h2d", "d2h")}
+        self.prefetch = settings.get("prefetch", 1)
+        self.policy = settings.get("policy", "keep")
+        self.two_way = settings.get("swap_mode", "h2d") == "two-way"
+        self.swapped = swapped_of(self.n, settings)
+        groups = groups_of(self.blocks, profile.get("segments_cross_groups", False))
+        chosen = segments_of(groups, settings)
+        self.segments = chosen if self.policy in ("recompute", "recompute+offload") else []
+        self.segment_at = {i: s for s in self.segments for i in range(s[0], s[1] + 1)}
+        self.sent = {}  # block -> what it sends to the host: indices into its tensors, or "input"
+        if self.policy == "recompute+offload":
+            self.sent = {first: ["input"] for first, _ in chosen}
+        if self.policy == "offload":
+            for i in (i for first, last in chosen for i in range(first, last + 1)):
+                scope = settings.get("scope")
+                picked = [k for k, t in enumerate(tensors_of(self.blocks[i])) if scope in (None, t[1])]
+                if picked:
+                    self.sent[i] = picked
+        self.order_compute()
+        self.order_copies()
+
+    # --- what happens, in which order -------------------------------------------------------------------
+
+    def order_compute(self):
+        self.lengths = {}
+        self.lengths["prologue"] = self.fixed.get("prologue_ns", 0)
+        for i, block in enumerate(self.blocks):
+            self.lengths["F", i] = block["forward_ns"]
+        self.lengths["E"] = self.fixed.get("epilogue_ns", 0)
+        i = self.n - 1
+        while i >= 0:
+            first, last = self.segment_at.get(i, (i, i))
+            if i in self.segment_at:
+                for j in range(first, last + 1):
+                    self.lengths["R", j] = self.blocks[j]["forward_ns"]
+            for j in range(last, first - 1, -1):
+                self.lengths["B", j] = self.blocks[j]["backward_ns"]
+            i = first - 1
+        self.lengths["O"] = self.fixed.get("optimizer_ns", 0)
+        self.steps = list(self.lengths)
+        self.place = {step: p for p, step in enumerate(self.steps)}
+
+    def uses(self):
+        """(block, first step, last step) of each use of swapped weights, in the order of need."""
+        single = []
+        for i in self.swapped:
+            single.append((i, ("F", i), ("F", i)))
+            single.append((i, ("R" if i in self.segment_at else "B", i), ("B", i)))
+        single.sort(key=lambda use: self.place[use[1]])
+        merged = []
+        for use in single:
+            if merged and merged[-1][0] == use[0]:
+                merged[-1] = (use[0], merged[-1][1], use[2])
+            else:
+                merged.append(use)
+        return merged
+
+    def restores(self):
+        """(block, step that needs it), in the order of need."""
+        needs = [(i, ("R" if i in self.segment_at else "B", i)) for i in self.sent]
+        return sorted(needs, key=lambda need: self.place[need[1]])
+
+    def issue(self, needing, k, first_issue):
+        """The event that issues number k of a sequence whose members are needed by the steps `needing`."""
+        if self.prefetch == 0:
+            return end(self.steps[self.place[needing[k]] - 1])
+        return first_issue if k < self.prefetch else begin(needing[k - self.prefetch])
+
+    def order_copies(self):
+        """Fills `lanes`: copies as (name, bytes, events it waits for), in the order of their lane."""
+        self.arrivals = {step: [] for step in self.steps}
+        self.use_list, self.restore_list = self.uses(), self.restores()
+        self.issued_at = {}
+        queued = {"h2d": [], "d2h": []}
+
+        def enqueue(lane, event, rank, name, size, after=()):
+            step = event[1] if len(event) > 1 else None
+            # With no prefetch an issue belongs to the step that is next.
+            moment = -1 if step is None else 2 * self.place[step] + (event[0] == "end")
+            queued[lane].append(((moment,) + rank, name, size, (event,) + tuple(after)))
+
+        needing = [use[1] for use in self.use_list]
+        store_of = {}
+        for k, (i, first, last) in enumerate(self.use_list):
+            weight = self.blocks[i]["weight_bytes"]
+            self.issued_at["load", k] = self.issue(needing, k, START)
+            after = [end(("store", store_of[i]))] if i in store_of else []
+            enqueue("h2d", self.issued_at["load", k], (0, k, 0), ("load", k), weight, after)
+            self.arrivals[first].append(("load", k))
+            if self.two_way:
+                enqueue("d2h", end(last), (0, k, 0), ("store", k), weight)
+                store_of[i] = k
+        needing = [step for _, step in self.restore_list]
+        for k, (i, step) in enumerate(self.restore_list):
+            self.issued_at["restore", k] = self.issue(needing, k, begin("E"))
+            for j, what in enumerate(self.sent[i]):
+                size = self.size(i, what)
+                enqueue("d2h", end(("F", i)), (1, 0, j), ("send", i, what), size)
+                enqueue("h2d", self.issued_at["restore", k], (1, k, j), ("restore", i, what), size,
+                        [end(("send", i, what))])
+                self.arrivals[step].append(("restore", i, what))
+        self.lanes = {lane: [copy[1:] for copy in sorted(copies, key=lambda copy: copy[0])]
+                      for lane, copies in queued.items()}
+
+    def size(self, i, what):
+        return self.blocks[i]["input_bytes"] if what == "input" else tensors_of(self.blocks[i])[what][0]
+
+    # --- when ---------------------------------------------------------------------------------------------
+
+    def solve(self):
+        """The instant of every event: the equations, evaluated until none changes."""
+        at = {START: 0, FOREVER: float("inf")}
+        for _ in range(10 * (len(self.steps) + sum(map(len, self.lanes.values())) + 2)):
+            before = dict(at)
+            free = 0
+            for step in self.steps:
+                at[begin(step)] = max([free] + [at.get(end(copy), 0) for copy in self.arrivals[step]])
+                free = at[end(step)] = at[begin(step)] + self.lengths[step]
+            for lane, copies in self.lanes.items():
+                self.solve_lane(at, lane, copies)
+            if at == before:
+                return at
+        raise ValueError("the step waits for itself")
+
+    def solve_lane(self, at, lane, copies):
+        link = self.links[lane]
+        previous = None
+        for name, size, after in copies:
+            ready = max(at.get(event, 0) for event in after)
+            at[begin(name)] = ready if previous is None else max(ready, previous)
+            late = previous is None or at[begin(name)] > previous
+            latency = link.get("latency_ns", 0) if self.streams[lane] == 1 or late else 0
+            duration = -(-size * 10**9 // link["bytes_per_second"]) + latency
+            previous = at[end(name)] = at[begin(name)] + duration
+
+    # --- memory -------------------------------------------------------------------------------------------
+
+    def x(self, i):
+        return self.fixed.get("output_bytes", 0) if i == self.n else self.blocks[i]["input_bytes"]
+
+    def on_device(self):
+        """(from, until, bytes) of everything that is ever on the device."""
+        fixed = self.fixed
+        static = fixed.get("resident_bytes", 0) + fixed.get("optimizer_state_bytes", 0)
+        yield START, FOREVER, static
+        yield begin("E"), end("E"), fixed.get("epilogue_bytes", 0)
+        yield begin(("F", self.n - 1)), end("E"), self.x(self.n)
+        yield begin("E"), end(("B", self.n - 1)), self.x(self.n)  # its gradient
+        for i in range(self.n):
+            yield from self.of_block(i)
+            yield from self.activations(i)
+        for k, (i, _, last) in enumerate(self.use_list):
+            gone = end(("store", k)) if self.two_way else end(last)
+            yield self.issued_at["load", k], gone, self.blocks[i]["weight_bytes"]
+        for k, (i, _) in enumerate(self.restore_list):
+            for what in self.sent[i]:
+                yield self.issued_at["restore", k], end(("B", i)), self.size(i, what)
+
+    def of_block(self, i):
+        block = self.blocks[i]
+        workspace = block.get("forward_workspace_bytes", 0)
+        if i not in self.swapped:
+            yield START, FOREVER, block["weight_bytes"]
+        if i in self.segment_at:
+            yield begin(("F", i)), end(("F", i)), block.get("dropped_workspace_bytes", workspace)
+            yield begin(("R", i)), end(("R", i)), workspace
+        else:
+            yield begin(("F", i)), end(("F", i)), workspace
+        yield begin(("B", i)), end(("B", i)), block.get("backward_workspace_bytes", 0)
+        yield begin(("B", i)), end("O"), block.get("gradient_bytes", 0)
+
+    def activations(self, i):
+        # The input, as the forward made it.
+        born = begin(("F", i - 1)) if i > 0 else START
+        first, last = self.segment_at.get(i, (i, i))
+        if i > first:
+            yield born, end(("F", i)), self.x(i)
+            yield begin(("R", i - 1)), end(("B", i)), self.x(i)
+        elif "input" in self.sent.get(i, []):
+            yield born, end(("send", i, "input")), self.x(i)
+        else:
+            yield born, end(("B", i)), self.x(i)
+        # The output once more, which no one wants at the end of a segment.
+        if i in self.segment_at and i == last:
+            yield begin(("R", i)), end(("R", i)), self.x(i + 1)
+        # The gradient of the input.
+        if i > 0:
+            yield begin(("B", i)), end(("B", i - 1)), self.x(i)
+        for k, (size, _) in enumerate(tensors_of(self.blocks[i])):
+            made = begin(("R" if i in self.segment_at else "F", i))
+            yield made, end(("send", i, k)) if k in self.sent.get(i, []) else end(("B", i)), size
+
+    def on_host(self):
+        for i, whats in self.sent.items():
+            for what in whats:
+                yield end(("F", i)), end(("restore", i, what)), self.size(i, what)
+
+
+def peak(things, at):
+    """The most bytes at any instant; half-open, so what ends as another begins is not there with it."""
+    intervals = [(at[born], at[gone], size) for born, gone, size in things]
+    return max((sum(size for born, gone, size in intervals if born <= instant < gone)
+                for instant in {born for born, _, _ in intervals}), default=0)
+
+
+def simulate(profile, machine, settings):
+    step = Step(profile, machine, settings)
+    at = step.solve()
+    step_ns = max(instant for event, instant in at.items() if event != FOREVER)
+    compute_ns = sum(step.lengths.values())
+    return {"step_ns": step_ns, "compute_ns": compute_ns, "stall_ns": step_ns - compute_ns,
+            "peak_bytes": peak(step.on_device(), at), "host_activation_peak_bytes": peak(step.on_host(), at)}
+
+
+def check(lines):
+    cases = wrong = 0
+    for line in lines:
+        case = json.loads(line)
+        expected = case.pop("answer")
+        answer = simulate(**case)
+        cases += 1
+        if answer != expected:
+            wrong += 1
+            print(json.dumps({"expected": expected, "reference": answer, **case}))
+    print(f"{cases} cases, {wrong} differ", file=sys.stderr)
+    return cases == 0 or wrong > 0
+
+
+TABLE = [
+    ({"policy": "keep"}, 130, 0, 217, 0),
+    ({"policy": "recompute"}, 170, 0, 157, 0),
+    ({"policy": "recompute", "interval": 2}, 170, 0, 175, 0),
+    ({"policy": "recompute", "interval": 1, "stride": 2}, 150, 0, 177, 0),
+    ({"policy": "offload", "prefetch": 1}, 186, 56, 212, 80),
+    ({"policy": "offload", "prefetch": 0}, 246, 116, 198, 80),
+    ({"policy": "offload", "scope": "attention", "prefetch": 2}, 154, 24, 212, 48),
+    ({"policy": "recompute+offload", "interval": 2, "prefetch": 1}, 170, 0, 175, 4),
+    ({"policy": "keep", "swap_blocks": 3, "swap_which": "last", "prefetch": 1}, 130, 0, 212, 0),
+    ({"policy": "recompute", "swap_blocks": 3, "swap_which": "last", "swap_mode": "two-way", "prefetch": 1},
+     170, 0, 154, 0),
+]
+
+
+def table():
+    block = {"forward_ns": 10, "backward_ns": 20, "input_bytes": 2, "weight_bytes": 5, "gradient_bytes": 1,
+             "forward_workspace_bytes": 3, "backward_workspace_bytes": 4, "count": 4,
+             "saved": [{"bytes": 12, "scope": "attention"}, {"bytes": 8, "scope": "ffn"}]}
+    fixed = {"resident_bytes": 100, "output_bytes": 2, "epilogue_ns": 6, "optimizer_ns": 4}
+    link = {"bytes_per_second": 10**9, "latency_ns": 0}
+    wrong = 0
+    for settings, *expected in TABLE:
+        answer = simulate({"fixed": fixed, "blocks": [block]}, {"links": {"h2d": link, "d2h": link}}, settings)
+        got = [answer[key] for key in ("step_ns", "stall_ns", "peak_bytes", "host_activation_peak_bytes")]
+        wrong += got != expected
+        print("right" if got == expected else f"WRONG, expected {expected}:", got, settings)
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--check"]:
+        sys.exit(check(sys.stdin))
+    if sys.argv[1:] == ["--table"]:
+        sys.exit(table())
+    print(json.dumps(simulate(**json.load(sys.stdin))))

@@ -1,0 +1,150 @@
+#include "tests/simulator/reference_order.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace stowage::reference {
+namespace {
+
+std::vector<Tensor> stored_once(const BlockProfile& block) {
+  std::vector<Tensor> tensors;
+  std::map<std::string, std::size_t> known;
+  for (const SavedTensor& saved : block.saved) {
+    if (saved.storage && known.contains(*saved.storage)) {
+      Tensor& shared = tensors[known[*saved.storage]];
+      shared.bytes = std::max(shared.bytes, saved.bytes.value);
+      continue;
+    }
+    if (saved.storage) known[*saved.storage] = tensors.size();
+    tensors.push_back({saved.bytes.value, saved.scope});
+  }
+  return tensors;
+}
+
+std::vector<Block> unrolled(const Profile& profile) {
+  std::vector<Block> blocks;
+  for (const BlockProfile& block : profile.blocks)
+    for (Int copy = 0; copy < block.count; ++copy) {
+      Block& added = blocks.emplace_back();
+      added.profile = block;
+      added.saved = stored_once(block);
+    }
+  return blocks;
+}
+
+void choose_segments(std::vector<Block>& blocks, bool cross_groups, const Settings& settings) {
+  const Int w = settings.interval, s = settings.stride.value_or(w);
+  if (w < 1 || s < w) throw std::invalid_argument("interval below 1, or stride below interval");
+  const int n = static_cast<int>(blocks.size());
+  const auto starts_group = [&](int i) {
+    return i == 0 || (!cross_groups && blocks[i].profile.group != blocks[i - 1].profile.group);
+  };
+  Int place = 0;  // in the group
+  for (int i = 0; i < n; ++i, ++place) {
+    if (starts_group(i)) place = 0;
+    Block& block = blocks[i];
+    if (settings.segmenting == Segmenting::every_nth) {
+      block.in_segment = settings.stride ? place % s < w : place % w == 0;
+      block.first_of_segment = block.last_of_segment = block.in_segment;
+    } else {
+      const bool group_ends = i == n - 1 || starts_group(i + 1);
+      block.in_segment = place % s < w;
+      block.first_of_segment = place % s == 0;
+      block.last_of_segment = block.in_segment && (place % s == w - 1 || group_ends);
+    }
+  }
+}
+
+void choose_travel(std::vector<Block>& blocks, const Settings& settings) {
+  for (Block& block : blocks) {
+    block.recomputed = block.in_segment &&
+                       (settings.policy == Policy::recompute || settings.policy == Policy::recompute_offload);
+    if (settings.policy == Policy::recompute_offload && block.first_of_segment)
+      block.offloaded.push_back(block.profile.sizes.input.value);
+    if (settings.policy == Policy::offload && block.in_segment)
+      for (const Tensor& tensor : block.saved)
+        if (!settings.scope || tensor.scope == *settings.scope) block.offloaded.push_back(tensor.bytes);
+  }
+}
+
+void choose_swapped(std::vector<Block>& blocks, const SwapSettings& swap) {
+  const Int n = static_cast<Int>(blocks.size());
+  const Int c = std::min(swap.blocks, n - 1);
+  for (Int i = 0; i < c; ++i) {
+    if (swap.which == SwapWhich::first) blocks[i].swapped = true;
+    if (swap.which == SwapWhich::last) blocks[n - 1 - i].swapped = true;
+    if (swap.which == SwapWhich::spread) blocks[i * n / c].swapped = true;
+  }
+}
+
+std::vector<Step> compute_order(const std::vector<Block>& blocks, const FixedCosts& fixed) {
+  const int n = static_cast<int>(blocks.size());
+  const auto forward = [&](int i) { return blocks[i].profile.times.forward.value; };
+  const auto backward = [&](int i) { return blocks[i].profile.times.backward.value; };
+  std::vector<Step> steps{{Kind::prologue, 0, fixed.prologue.value}};
+  for (int i = 0; i < n; ++i) steps.push_back({Kind::forward, i, forward(i)});
+  steps.push_back({Kind::epilogue, 0, fixed.epilogue.value});
+  for (int b = n - 1, a; b >= 0; b = a - 1) {
+    a = b;
+    if (blocks[b].recomputed) {
+      while (!blocks[a].first_of_segment) --a;
+      for (int i = a; i <= b; ++i) steps.push_back({Kind::recompute, i, forward(i)});
+    }
+    for (int i = b; i >= a; --i) steps.push_back({Kind::backward, i, backward(i)});
+  }
+  steps.push_back({Kind::optimizer, 0, fixed.optimizer.value});
+  return steps;
+}
+
+// Uses in the order in which they begin; two in a row of one block are one.
+std::vector<Use> uses_of_swapped(const std::vector<Block>& blocks, const std::vector<Step>& steps) {
+  std::vector<Use> uses;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const auto [kind, i, length] = steps[s];
+    const bool of_block = kind == Kind::forward || kind == Kind::recompute || kind == Kind::backward;
+    if (!of_block || !blocks[i].swapped) continue;
+    const auto latest =
+        std::find_if(uses.rbegin(), uses.rend(), [i = i](const Use& use) { return use.block == i; });
+    const bool ends_recomputation = kind == Kind::backward && blocks[i].recomputed;
+    const bool in_a_row = latest == uses.rbegin() && latest != uses.rend();
+    if (ends_recomputation || in_a_row)
+      latest->last_step = s;
+    else
+      uses.push_back({i, s, s});
+  }
+  return uses;
+}
+
+// Restores in the order of need.
+std::vector<Restore> restores_of(const std::vector<Block>& blocks, const std::vector<Step>& steps) {
+  std::vector<Restore> restores;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const auto [kind, i, length] = steps[s];
+    const Block& block = blocks[i];
+    const bool needs = kind == (block.recomputed ? Kind::recompute : Kind::backward);
+    if (!needs || block.offloaded.empty()) continue;
+    Restore restore{i, s, {}};
+    for (Int bytes : block.offloaded) restore.tensors.push_back({bytes});
+    restores.push_back(std::move(restore));
+  }
+  return restores;
+}
+
+}  // namespace
+
+Order order_of(const Profile& profile, const Settings& settings) {
+  Order order;
+  order.blocks = unrolled(profile);
+  choose_segments(order.blocks, profile.segments_cross_groups, settings);
+  choose_travel(order.blocks, settings);
+  choose_swapped(order.blocks, settings.swap);
+  order.steps = compute_order(order.blocks, profile.fixed);
+  order.uses = uses_of_swapped(order.blocks, order.steps);
+  order.restores = restores_of(order.blocks, order.steps);
+  return order;
+}
+
+}  // namespace stowage::reference

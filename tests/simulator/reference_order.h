@@ -1,0 +1,70 @@
+// What happens in a step, and in which order, but not when: blocks as the settings want them, the compute
+// order, the uses of swapped weights and the restores. The first half of the reference.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "plan/settings.h"
+#include "traces/profile.h"
+
+namespace stowage::reference {
+
+using Int = std::int64_t;
+
+// A saved storage.
+struct Tensor {
+  Int bytes;
+  Scope scope;
+};
+
+struct Block {
+  BlockProfile profile;
+  std::vector<Tensor> saved;
+  // What the settings decide.
+  bool in_segment = false, first_of_segment = false, last_of_segment = false;
+  bool recomputed = false;
+  bool swapped = false;
+  std::vector<Int> offloaded;  // bytes of each tensor that travels, in the profile's order
+};
+
+enum class Kind : std::uint8_t { prologue, forward, epilogue, recompute, backward, optimizer };
+
+struct Step {
+  Kind kind;
+  int block;  // of forward, recompute and backward
+  Int length;
+};
+
+// A stretch of the compute lane for which a swapped block's weights must be there.
+struct Use {
+  int block;
+  std::size_t first_step, last_step;
+  bool loaded = false;
+  bool stored = false;  // two-way: the store after it has ended
+};
+
+struct Traveller {
+  Int bytes;
+  bool stored = false, restored = false;
+};
+
+// All that one block sent away, and the step that needs it back.
+struct Restore {
+  int block;
+  std::size_t step;
+  std::vector<Traveller> tensors;
+};
+
+struct Order {
+  std::vector<Block> blocks;
+  std::vector<Step> steps;        // of the compute lane
+  std::vector<Use> uses;          // in the order of need
+  std::vector<Restore> restores;  // in the order of need
+};
+
+// Throws std::invalid_argument where the stride is below the interval.
+Order order_of(const Profile& profile, const Settings& settings);
+
+}  // namespace stowage::reference
