@@ -1,0 +1,31 @@
+// The settings among which a search chooses.
+//
+// Every combination of policy, interval, stride, segmenting, scope, swap count, which and mode, prefetch
+// distance and streams, within these limits. Two kinds of combination are left out by definition:
+//   - Swapped weights that do not change have nothing to store, and weights that change must be stored: the
+//     mode is `h2d` where every swapped block is frozen and `two-way` otherwise. A block is frozen where its
+//     backward leaves less gradient than the block has weights.
+//   - Limits on pinned buffers stay as the base settings have them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/block_table.h"
+#include "plan/settings.h"
+
+namespace stowage {
+
+struct SettingsSpace {
+  std::vector<Policy> policies{Policy::keep, Policy::recompute, Policy::offload, Policy::recompute_offload};
+  std::vector<Segmenting> segmentings{Segmenting::contiguous, Segmenting::every_nth};
+  std::optional<std::int64_t> max_swap_blocks;  // absent: all but one
+  std::int64_t max_prefetch = 4;
+  std::int64_t max_streams = 2;  // of each direction; a third stream changes nothing
+};
+
+// Whether a swap of these blocks may drop their weights after use.
+bool is_frozen(const BlockRow& row);
+
+}  // namespace stowage
