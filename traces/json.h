@@ -72,6 +72,7 @@ class JsonWriter {
   JsonWriter(const JsonWriter&) = delete;
 
   JsonWriter& begin_object();
+  JsonWriter& begin_row();  // an object on one line; ended by end_object()
   JsonWriter& end_object();
   JsonWriter& begin_array();
   JsonWriter& end_array();

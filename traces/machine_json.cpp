@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <array>
+
+#include "traces/error.h"
+#include "traces/file.h"
+#include "traces/json.h"
+#include "traces/machine.h"
+
+namespace stowage {
+namespace {
+
+constexpr std::int64_t version = 1;
+constexpr std::array<std::string_view, 3> rounding_words = {"exact", "pow2", "slab"};
+constexpr std::array<std::string_view, 2> arena_words = {"ideal", "caching"};
+
+DeviceMemory read_device(const JsonNode& node) {
+  node.allow({"memory_bytes", "reserved_bytes"});
+  DeviceMemory device{node.at("memory_bytes").bytes(), {}};
+  if (const auto reserved = node.find("reserved_bytes"))
+    device.reserved = {reserved->integer(0, device.memory.value)};
+  return device;
+}
+
+HostMemory read_host(const JsonNode& node) {
+  node.allow({"memory_bytes", "pinned_limit_bytes", "pinned_rounding"});
+  HostMemory host;
+  host.memory = node.at("memory_bytes").bytes();
+  const auto limit = node.find("pinned_limit_bytes");
+  host.pinned_limit = limit ? limit->bytes() : host.memory;
+  if (const auto rounding = node.find("pinned_rounding"))
+    host.pinned_rounding = static_cast<PinnedRounding>(rounding->choice(rounding_words));
+  return host;
+}
+
+Link read_link(const JsonNode& node) {
+  node.allow({"bytes_per_second", "latency_ns"});
+  Link link{{node.at("bytes_per_second").integer(1)}, {}};
+  if (const auto latency = node.find("latency_ns")) link.latency = latency->nanos();
+  return link;
+}
+
+Links read_links(const JsonNode& node) {
+  node.allow({"h2d", "d2h", "pageable_bytes_per_second", "duplex", "compute_slowdown"});
+  Links links;
+  links.h2d = read_link(node.at("h2d"));
+  links.d2h = read_link(node.at("d2h"));
+  const auto pageable = node.find("pageable_bytes_per_second");
+  const std::int64_t third = std::max<std::int64_t>(1, links.h2d.rate.bytes_per_second / 3);
+  links.pageable = {pageable ? pageable->integer(1) : third};
+  if (const auto duplex = node.find("duplex")) {
+    links.duplex = duplex->number(0, 1);
+    if (links.duplex == 0) duplex->refuse("more than 0");
+  }
+  if (const auto slowdown = node.find("compute_slowdown")) {
+    links.compute_slowdown = slowdown->number(0, 1);
+    if (links.compute_slowdown == 1) slowdown->refuse("less than 1");
+  }
+  return links;
+}
+
+Machine read(const JsonNode& root) {
+  root.expect_format("stowage.machine", version);
+  root.allow({"format", "version", "name", "device", "host", "links", "arena"});
+  Machine machine;
+  if (const auto name = root.find("name")) machine.name = name->string();
+  machine.device = read_device(root.at("device"));
+  machine.host = read_host(root.at("host"));
+  machine.links = read_links(root.at("links"));
+  if (const auto arena = root.find("arena"))
+    machine.arena = static_cast<ArenaKind>(arena->choice(arena_words));
+  return machine;
+}
+
+void write(JsonWriter& json, const Link& link) {
+  json.begin_row()
+      .field("bytes_per_second", link.rate.bytes_per_second)
+      .field("latency_ns", link.latency)
+      .end_object();
+}
+
+void write(JsonWriter& json, const Links& links) {
+  json.begin_object().key("h2d");
+  write(json, links.h2d);
+  json.key("d2h");
+  write(json, links.d2h);
+  json.field("pageable_bytes_per_second", links.pageable.bytes_per_second)
+      .field("duplex", links.duplex)
+      .field("compute_slowdown", links.compute_slowdown)
+      .end_object();
+}
+
+}  // namespace
+
+Machine parse_machine(const std::string& text) {
+  return read(JsonNode::parse(text));
+}
+
+Machine read_machine(const std::string& file) {
+  try {
+    return parse_machine(read_file(file));
+  } catch (const InputError& error) {
+    throw error.in(file);
+  }
+}
+
+std::string to_json(const Machine& machine) {
+  JsonWriter json;
+  json.begin_object()
+      .field("format", "stowage.machine")
+      .field("version", version)
+      .field("name", machine.name);
+  json.key("device")
+      .begin_row()
+      .field("memory_bytes", machine.device.memory)
+      .field("reserved_bytes", machine.device.reserved)
+      .end_object();
+  json.key("host")
+      .begin_row()
+      .field("memory_bytes", machine.host.memory)
+      .field("pinned_limit_bytes", machine.host.pinned_limit)
+      .field("pinned_rounding", rounding_words[static_cast<int>(machine.host.pinned_rounding)])
+      .end_object();
+  json.key("links");
+  write(json, machine.links);
+  return json.field("arena", arena_words[static_cast<int>(machine.arena)]).end_object().text();
+}
+
+}  // namespace stowage

@@ -1,0 +1,93 @@
+#include "traces/profile.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+
+namespace stowage {
+namespace {
+
+// FNV-1a: not for secrecy, only to tell structures apart.
+class Digest {
+ public:
+  void add(std::int64_t number) {
+    for (int shift = 0; shift < 64; shift += 8) add_byte(static_cast<unsigned char>(number >> shift));
+  }
+  void add(Bytes bytes) { add(bytes.value); }
+  void add(const std::string& text) {
+    add(static_cast<std::int64_t>(text.size()));
+    for (char c : text) add_byte(static_cast<unsigned char>(c));
+  }
+  std::string text() const {
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016" PRIx64, state_);
+    return digits;
+  }
+
+ private:
+  void add_byte(unsigned char byte) { state_ = (state_ ^ byte) * 0x100000001b3; }
+
+  std::uint64_t state_ = 0xcbf29ce484222325;
+};
+
+void add(Digest& digest, const BlockSizes& sizes) {
+  digest.add(sizes.input);
+  digest.add(sizes.weight);
+  digest.add(sizes.gradient);
+  digest.add(sizes.forward_workspace);
+  digest.add(sizes.dropped_workspace.value_or(sizes.forward_workspace));
+  digest.add(sizes.backward_workspace);
+}
+
+}  // namespace
+
+std::vector<BlockProfile> Profile::expanded() const {
+  std::vector<BlockProfile> all;
+  for (const BlockProfile& block : blocks) {
+    all.insert(all.end(), static_cast<std::size_t>(block.count), block);
+    for (auto copy = all.end() - block.count; copy != all.end(); ++copy) copy->count = 1;
+  }
+  return all;
+}
+
+std::string Profile::digest() const {
+  Digest digest;
+  for (Bytes bytes : {fixed.resident, fixed.optimizer_state, fixed.output, fixed.epilogue_bytes})
+    digest.add(bytes);
+  digest.add(segments_cross_groups);
+  for (const BlockProfile& block : blocks) {
+    digest.add(block.name);
+    digest.add(block.group.value_or(""));
+    digest.add(block.group.has_value());
+    digest.add(block.count);
+    add(digest, block.sizes);
+    digest.add(static_cast<std::int64_t>(block.saved.size()));
+    for (const SavedTensor& tensor : block.saved) {
+      digest.add(tensor.name);
+      digest.add(tensor.bytes);
+      digest.add(static_cast<std::int64_t>(tensor.scope));
+      digest.add(tensor.storage.value_or(""));
+      digest.add(tensor.storage.has_value());
+    }
+  }
+  return digest.text();
+}
+
+std::vector<SavedStorage> storages(const BlockProfile& block) {
+  std::vector<SavedStorage> all;
+  for (std::uint32_t i = 0; i < block.saved.size(); ++i) {
+    const SavedTensor& tensor = block.saved[i];
+    const auto same = std::find_if(all.begin(), all.end(), [&](const SavedStorage& storage) {
+      return tensor.storage && block.saved[storage.tensors.front()].storage == tensor.storage;
+    });
+    if (same == all.end()) {
+      all.push_back({tensor.bytes, tensor.scope, {i}});
+    } else {
+      same->bytes = std::max(same->bytes, tensor.bytes);
+      same->tensors.push_back(i);
+    }
+  }
+  return all;
+}
+
+}  // namespace stowage

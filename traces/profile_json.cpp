@@ -1,0 +1,252 @@
+#include <array>
+
+#include "traces/error.h"
+#include "traces/file.h"
+#include "traces/json.h"
+#include "traces/profile.h"
+
+namespace stowage {
+namespace {
+
+constexpr std::int64_t version = 1;
+constexpr std::int64_t most_blocks = 1'000'000;
+// Sums over a chain stay below this, so that nothing that is added up later can overflow.
+constexpr std::int64_t most_in_total = std::int64_t{1} << 60;
+constexpr std::array<std::string_view, scope_count> scope_words = {"attention", "ffn", "other"};
+
+// Adds up what a chain needs, and refuses the key at which it becomes too much.
+class Total {
+ public:
+  void add(const JsonNode& node, std::int64_t value, std::int64_t times = 1) {
+    if (value > 0 && (times > most_in_total / value || sum_ > most_in_total - value * times))
+      node.refuse("a chain whose figures add up to less than 2^60");
+    sum_ += value * times;
+  }
+
+ private:
+  std::int64_t sum_ = 0;
+};
+
+struct Totals {
+  Total bytes, nanos;
+};
+
+template <class Quantity>
+Quantity figure(const JsonNode& node, std::string_view key, Total& total, std::int64_t times,
+                bool required = false) {
+  const auto found = required ? std::optional(node.at(key)) : node.find(key);
+  if (!found) return {};
+  const std::int64_t value = found->integer(0);
+  total.add(*found, value, times);
+  return {value};
+}
+
+std::vector<std::int64_t> integers(const JsonNode& node) {
+  std::vector<std::int64_t> values;
+  for (const JsonNode& item : node.items()) values.push_back(item.integer());
+  return values;
+}
+
+TensorLayout read_layout(const JsonNode& node) {
+  TensorLayout layout;
+  layout.dtype = node.at("dtype").string();
+  const JsonNode shape = node.at("shape");
+  layout.shape = integers(shape);
+  for (const JsonNode& item : shape.items()) item.integer(0);
+  const JsonNode strides = node.at("strides");
+  layout.strides = integers(strides);
+  if (layout.strides.size() != layout.shape.size())
+    strides.refuse("as many strides as the shape has dimensions");
+  if (const auto offset = node.find("storage_offset")) layout.storage_offset = offset->integer(0);
+  return layout;
+}
+
+std::string read_storage(const JsonNode& node) {
+  if (node.is_string()) return node.string();
+  if (!node.is_integer()) node.refuse("a string or an integer");
+  return std::to_string(node.integer(0));
+}
+
+SavedTensor read_saved(const JsonNode& node, Totals& totals, std::int64_t count) {
+  node.allow({"name", "bytes", "scope", "dtype", "shape", "strides", "storage_offset", "storage"});
+  SavedTensor tensor;
+  tensor.name = node.at("name").string();
+  tensor.bytes = figure<Bytes>(node, "bytes", totals.bytes, count, true);
+  if (const auto scope = node.find("scope")) tensor.scope = static_cast<Scope>(scope->choice(scope_words));
+  if (node.find("dtype") || node.find("shape") || node.find("strides") || node.find("storage_offset"))
+    tensor.layout = read_layout(node);
+  if (const auto storage = node.find("storage")) tensor.storage = read_storage(*storage);
+  return tensor;
+}
+
+BlockTimes read_times(const JsonNode& node, Totals& totals, std::int64_t count) {
+  BlockTimes times;
+  times.forward = figure<Nanos>(node, "forward_ns", totals.nanos, 2 * count, true);  // may run twice
+  times.backward = figure<Nanos>(node, "backward_ns", totals.nanos, count, true);
+  if (const auto spread = node.find("forward_spread_ns")) times.forward_spread = spread->nanos();
+  if (const auto spread = node.find("backward_spread_ns")) times.backward_spread = spread->nanos();
+  const auto scopes = node.find("scope_forward_ns");
+  if (!scopes) return times;
+  scopes->allow({"attention", "ffn", "other"});
+  for (int i = 0; i < scope_count; ++i)
+    if (const auto part = scopes->find(scope_words[i])) times.scope_forward[i] = part->nanos();
+  return times;
+}
+
+BlockSizes read_sizes(const JsonNode& node, Totals& totals, std::int64_t count) {
+  BlockSizes sizes;
+  Total& total = totals.bytes;
+  sizes.input = figure<Bytes>(node, "input_bytes", total, 2 * count, true);  // and its gradient
+  sizes.weight = figure<Bytes>(node, "weight_bytes", total, 2 * count);  // may be loaded before it has gone
+  sizes.gradient = figure<Bytes>(node, "gradient_bytes", total, count);
+  sizes.forward_workspace = figure<Bytes>(node, "forward_workspace_bytes", total, count);
+  sizes.backward_workspace = figure<Bytes>(node, "backward_workspace_bytes", total, count);
+  if (node.find("dropped_workspace_bytes"))
+    sizes.dropped_workspace = figure<Bytes>(node, "dropped_workspace_bytes", total, count);
+  return sizes;
+}
+
+BlockProfile read_block(const JsonNode& node, std::size_t index, Totals& totals) {
+  node.allow({"name", "group", "count", "forward_ns", "backward_ns", "forward_spread_ns",
+              "backward_spread_ns", "input_bytes", "weight_bytes", "gradient_bytes",
+              "forward_workspace_bytes", "backward_workspace_bytes", "dropped_workspace_bytes", "saved",
+              "scope_forward_ns"});
+  BlockProfile block;
+  const auto name = node.find("name");
+  block.name = name ? name->string() : "block." + std::to_string(index);
+  if (const auto group = node.find("group"); group && !group->is_null()) block.group = group->string();
+  if (const auto count = node.find("count")) block.count = count->integer(1, most_blocks);
+  block.times = read_times(node, totals, block.count);
+  block.sizes = read_sizes(node, totals, block.count);
+  if (const auto saved = node.find("saved"))
+    for (const JsonNode& item : saved->items()) block.saved.push_back(read_saved(item, totals, block.count));
+  return block;
+}
+
+FixedCosts read_fixed(const JsonNode& node, Totals& totals) {
+  node.allow({"resident_bytes", "optimizer_state_bytes", "output_bytes", "epilogue_bytes", "prologue_ns",
+              "epilogue_ns", "optimizer_ns"});
+  FixedCosts fixed;
+  fixed.resident = figure<Bytes>(node, "resident_bytes", totals.bytes, 1);
+  fixed.optimizer_state = figure<Bytes>(node, "optimizer_state_bytes", totals.bytes, 1);
+  fixed.output = figure<Bytes>(node, "output_bytes", totals.bytes, 2);
+  fixed.epilogue_bytes = figure<Bytes>(node, "epilogue_bytes", totals.bytes, 1);
+  fixed.prologue = figure<Nanos>(node, "prologue_ns", totals.nanos, 1);
+  fixed.epilogue = figure<Nanos>(node, "epilogue_ns", totals.nanos, 1);
+  fixed.optimizer = figure<Nanos>(node, "optimizer_ns", totals.nanos, 1);
+  return fixed;
+}
+
+Profile read(const JsonNode& root) {
+  root.expect_format("stowage.profile", version);
+  root.allow({"format", "version", "name", "fixed", "blocks", "segments_cross_groups"});
+  Profile profile;
+  Totals totals;
+  if (const auto name = root.find("name")) profile.name = name->string();
+  if (const auto fixed = root.find("fixed")) profile.fixed = read_fixed(*fixed, totals);
+  const JsonNode blocks = root.at("blocks");
+  const std::vector<JsonNode> items = blocks.items();
+  if (items.empty()) blocks.refuse("at least one block");
+  std::int64_t expanded = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    profile.blocks.push_back(read_block(items[i], i, totals));
+    expanded += profile.blocks.back().count;
+    if (expanded > most_blocks) items[i].refuse("at most " + std::to_string(most_blocks) + " blocks in all");
+  }
+  if (const auto cross = root.find("segments_cross_groups")) profile.segments_cross_groups = cross->boolean();
+  return profile;
+}
+
+void write(JsonWriter& json, const FixedCosts& fixed) {
+  json.begin_object()
+      .field("resident_bytes", fixed.resident)
+      .field("optimizer_state_bytes", fixed.optimizer_state)
+      .field("output_bytes", fixed.output)
+      .field("epilogue_bytes", fixed.epilogue_bytes)
+      .field("prologue_ns", fixed.prologue)
+      .field("epilogue_ns", fixed.epilogue)
+      .field("optimizer_ns", fixed.optimizer)
+      .end_object();
+}
+
+void write_integers(JsonWriter& json, std::string_view key, const std::vector<std::int64_t>& values) {
+  json.key(key).begin_array();
+  for (std::int64_t value : values) json.value(value);
+  json.end_array();
+}
+
+void write(JsonWriter& json, const SavedTensor& tensor) {
+  json.begin_row()
+      .field("name", tensor.name)
+      .field("bytes", tensor.bytes)
+      .field("scope", scope_words[static_cast<int>(tensor.scope)]);
+  if (tensor.layout) {
+    json.field("dtype", tensor.layout->dtype);
+    write_integers(json, "shape", tensor.layout->shape);
+    write_integers(json, "strides", tensor.layout->strides);
+    json.field("storage_offset", tensor.layout->storage_offset);
+  }
+  if (tensor.storage) json.field("storage", *tensor.storage);
+  json.end_object();
+}
+
+void write(JsonWriter& json, const BlockTimes& times) {
+  json.field("forward_ns", times.forward).field("backward_ns", times.backward);
+  if (times.forward_spread.value > 0) json.field("forward_spread_ns", times.forward_spread);
+  if (times.backward_spread.value > 0) json.field("backward_spread_ns", times.backward_spread);
+  json.key("scope_forward_ns").begin_row();
+  for (int i = 0; i < scope_count; ++i)
+    if (times.scope_forward[i]) json.field(scope_words[i], *times.scope_forward[i]);
+  json.end_object();
+}
+
+void write(JsonWriter& json, const BlockSizes& sizes) {
+  json.field("input_bytes", sizes.input)
+      .field("weight_bytes", sizes.weight)
+      .field("gradient_bytes", sizes.gradient)
+      .field("forward_workspace_bytes", sizes.forward_workspace);
+  if (sizes.dropped_workspace) json.field("dropped_workspace_bytes", *sizes.dropped_workspace);
+  json.field("backward_workspace_bytes", sizes.backward_workspace);
+}
+
+void write(JsonWriter& json, const BlockProfile& block) {
+  json.begin_object().field("name", block.name);
+  if (block.group) json.field("group", *block.group);
+  json.field("count", block.count);
+  write(json, block.times);
+  write(json, block.sizes);
+  json.key("saved").begin_array();
+  for (const SavedTensor& tensor : block.saved) write(json, tensor);
+  json.end_array().end_object();
+}
+
+}  // namespace
+
+Profile parse_profile(const std::string& text) {
+  return read(JsonNode::parse(text));
+}
+
+Profile read_profile(const std::string& file) {
+  try {
+    return parse_profile(read_file(file));
+  } catch (const InputError& error) {
+    throw error.in(file);
+  }
+}
+
+std::string to_json(const Profile& profile) {
+  JsonWriter json;
+  json.begin_object()
+      .field("format", "stowage.profile")
+      .field("version", version)
+      .field("name", profile.name);
+  json.key("fixed");
+  write(json, profile.fixed);
+  json.key("blocks").begin_array();
+  for (const BlockProfile& block : profile.blocks) write(json, block);
+  json.end_array();
+  if (profile.segments_cross_groups) json.field("segments_cross_groups", true);
+  return json.end_object().text();
+}
+
+}  // namespace stowage
