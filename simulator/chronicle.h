@@ -1,0 +1,21 @@
+// Tells a finished execution as a timeline's spans and counters.
+#pragma once
+
+#include <array>
+
+#include "plan/program.h"
+#include "simulator/step_times.h"
+#include "traces/timeline.h"
+
+namespace stowage {
+
+// Spans of the steps before `done` on each lane, by begin, then lane. Cost: linear in steps.
+std::vector<Span> spans_of(const Program& program, const StepTimes& times,
+                           const std::array<StepId, lane_count>& done);
+
+// copies, bytes_h2d, bytes_d2h: of these spans. prefetch_on_time, prefetch_late: how often a compute step
+// found a copy that it needs on the device when the step before it ended, and how often not.
+std::map<std::string, std::int64_t> counters_of(const Program& program, const StepTimes& times,
+                                                const std::array<StepId, lane_count>& done);
+
+}  // namespace stowage

@@ -1,0 +1,250 @@
+#include "simulator/evaluator.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "simulator/copy_times.h"
+#include "simulator/levels.h"
+#include "simulator/pace.h"
+#include "simulator/step_times.h"
+
+namespace stowage {
+namespace {
+
+constexpr int compute = 0, h2d = 1, d2h = 2;
+
+// Start times by recurrence.
+class Timing {
+ public:
+  Timing(const Program& program, CopyTimes& copies, StepTimes& times)
+      : program_(program), copies_(copies), times_(times) {
+    for (int lane = 0; lane < lane_count; ++lane) next_[lane] = program.lanes[lane].begin;
+    watched_ = next_[h2d];
+  }
+
+  // Each lane goes as far as what it waits for is known. False where that is not to the end: a deadlock.
+  bool run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      while (next_[compute] != program_.lanes[compute].end && time_compute()) moved = true;
+      for (int lane : {d2h, h2d})
+        while (next_[lane] != program_.lanes[lane].end && time_copy(lane)) moved = true;
+    }
+    for (int lane = 0; lane < lane_count; ++lane)
+      if (next_[lane] != program_.lanes[lane].end) return false;
+    return true;
+  }
+
+  // Once run: step, compute and stalls.
+  Run figures() const {
+    Run run;
+    run.step = std::max({ended_[compute], ended_[h2d], ended_[d2h]});
+    run.compute = computed_;
+    run.stalls = stalls_;
+    run.stalls[static_cast<int>(StallCause::drain)] = run.step - ended_[compute];
+    return run;
+  }
+
+ private:
+  bool known(StepId step) const {
+    const int lane = step < program_.lanes[compute].end ? compute
+                     : step < program_.lanes[h2d].end   ? h2d
+                                                        : d2h;
+    return step < next_[lane];
+  }
+  // Raises `begin` to the latest end that the step waits for; false where one is not known yet.
+  bool await(StepId step, Nanos& begin) const {
+    const Range range = program_.wait_ranges[step];
+    for (std::uint32_t i = range.begin; i != range.end; ++i) {
+      if (!known(program_.waits[i])) return false;
+      begin = std::max(begin, times_[program_.waits[i]].end);
+    }
+    return true;
+  }
+
+  bool time_compute() {
+    const StepId step = next_[compute];
+    const Nanos ready = ended_[compute];
+    Nanos begin = ready;
+    if (!await(step, begin)) return false;
+    if (begin != ready) attribute(step, ready, begin);
+    const Nanos duration = program_.steps[step].duration;
+    computed_ += duration;
+    finish(compute, begin, later(begin, duration));
+    return true;
+  }
+
+  bool time_copy(int lane) {
+    const StepId id = next_[lane];
+    const Step& step = program_.steps[id];
+    const bool begun = step.issue.edge != Edge::ready;
+    // `ready` of a step is the end of the one before it, and so known one step earlier.
+    if (step.issue.step + (begun ? 1 : 0) > next_[compute]) return false;
+    const bool first = id == program_.lanes[lane].begin;
+    Nanos begin = std::max(instant(step.issue), ended_[lane]);
+    if (!await(id, begin)) return false;
+    const bool pays = program_.single_stream[lane] || first || begin > ended_[lane];
+    const Nanos latency = pays ? copies_.latency(step.lane) : Nanos{};
+    finish(lane, begin, later(later(begin, latency), copies_.transfer(step.lane, step.bytes)));
+    return true;
+  }
+
+  Nanos instant(Trigger at) const {
+    if (at.edge == Edge::begin) return times_[at.step].begin;
+    if (at.edge == Edge::end) return times_[at.step].end;
+    return at.step == program_.lanes[compute].begin ? Nanos{} : times_[at.step - 1].end;
+  }
+
+  void finish(int lane, Nanos begin, Nanos end) {
+    times_[next_[lane]++] = {begin, end};
+    ended_[lane] = end;
+  }
+
+  // While a copy to the device that the step needs is still to come, the stall is what that lane does; after
+  // it, and where that lane stands still itself, it is a store.
+  void attribute(StepId step, Nanos ready, Nanos begin) {
+    Nanos until = ready;
+    for (StepId wait : program_.waits_of(step))
+      if (program_.steps[wait].lane == Lane::h2d) until = std::max(until, times_[wait].end);
+    Nanos at = ready;
+    while (at < until) {
+      while (times_[watched_].end <= at) ++watched_;
+      const StepTime& copy = times_[watched_];
+      const bool idle = copy.begin > at;
+      const bool weights = program_.steps[watched_].kind == StepKind::load_weights;
+      const Nanos next = std::min(idle ? copy.begin : copy.end, until);
+      charge(idle ? StallCause::store : weights ? StallCause::weights : StallCause::restore, next - at);
+      at = next;
+    }
+    charge(StallCause::store, begin - until);
+  }
+  void charge(StallCause cause, Nanos time) { stalls_[static_cast<int>(cause)] += time; }
+
+  const Program& program_;
+  CopyTimes& copies_;
+  StepTimes& times_;
+  std::array<StepId, lane_count> next_;
+  std::array<Nanos, lane_count> ended_{};  // of the step before `next_`
+  StepId watched_;                         // the first copy to the device that may still explain a stall
+  Nanos computed_;
+  std::array<Nanos, stall_cause_count> stalls_{};
+};
+
+// Memory over known times: the lanes' edges in time order, all of one instant together.
+class Merging {
+ public:
+  Merging(const Program& program, const StepTimes& times, PinnedRounding rounding)
+      : program_(program), times_(times), rounding_(rounding) {
+    for (int lane = 0; lane < lane_count; ++lane) {
+      const Range range = program.lanes[lane];
+      const bool empty = range.begin == range.end;
+      lanes_[lane] = {range.begin, range.begin, range.end, lane == compute ? Edge::ready : Edge::begin,
+                      empty             ? never
+                      : lane == compute ? Nanos{}
+                                        : times[range.begin].begin};
+    }
+  }
+
+  Peaks run() {
+    for (BufferId id : program_.initial) add(levels_, program_.buffers[id], rounding_);
+    for (Nanos now; now != never; now = std::min({lanes_[compute].at, lanes_[h2d].at, lanes_[d2h].at})) {
+      while (lanes_[compute].at == now) pass_compute_edge();
+      for (int lane : {h2d, d2h})
+        while (lanes_[lane].at == now) pass_copy_edge(lanes_[lane]);
+      raise_peaks();
+    }
+    return {peaks_.device, peaks_.device, peaks_.host, peaks_.host_activation, peaks_.host_pinned};
+  }
+
+ private:
+  struct LaneState {
+    StepId step, issued, end;
+    Edge edge;  // the edge to come, of `step`
+    Nanos at;   // when
+  };
+
+  void apply(StepId step, Edge edge) {
+    const Range range = program_.effect_ranges[step][static_cast<int>(edge)];
+    for (std::uint32_t i = range.begin; i != range.end; ++i) {
+      const Buffer& buffer = program_.buffers[program_.effects[i].buffer];
+      if (program_.effects[i].alloc)
+        add(levels_, buffer, rounding_);
+      else
+        remove(levels_, buffer, rounding_);
+    }
+  }
+
+  void pass_compute_edge() {
+    LaneState& lane = lanes_[compute];
+    apply(lane.step, lane.edge);
+    for (LaneState* copies : {&lanes_[h2d], &lanes_[d2h]})
+      while (copies->issued != copies->end &&
+             program_.steps[copies->issued].issue <= Trigger{lane.step, lane.edge})
+        apply(copies->issued++, Edge::ready);
+    if (lane.edge == Edge::ready) {
+      lane.edge = Edge::begin;
+      lane.at = times_[lane.step].begin;
+    } else if (lane.edge == Edge::begin) {
+      lane.edge = Edge::end;
+      lane.at = times_[lane.step].end;
+    } else {
+      lane.edge = Edge::ready;
+      if (++lane.step == lane.end) lane.at = never;
+    }
+  }
+
+  void pass_copy_edge(LaneState& lane) {
+    apply(lane.step, lane.edge);
+    if (lane.edge == Edge::begin) {
+      lane.edge = Edge::end;
+      lane.at = times_[lane.step].end;
+    } else {
+      lane.edge = Edge::begin;
+      lane.at = ++lane.step == lane.end ? never : times_[lane.step].begin;
+    }
+  }
+
+  void raise_peaks() {
+    peaks_.device = std::max(peaks_.device, levels_.device);
+    peaks_.host = std::max(peaks_.host, levels_.host);
+    peaks_.host_activation = std::max(peaks_.host_activation, levels_.host_activation);
+    peaks_.host_pinned = std::max(peaks_.host_pinned, levels_.host_pinned);
+  }
+
+  const Program& program_;
+  const StepTimes& times_;
+  const PinnedRounding rounding_;
+  std::array<LaneState, lane_count> lanes_;
+  Levels levels_, peaks_;
+};
+
+}  // namespace
+
+struct Evaluator::State {
+  explicit State(const Machine& machine) : rounding(machine.host.pinned_rounding), copies(machine.links) {}
+
+  const PinnedRounding rounding;
+  CopyTimes copies;
+  StepTimes times;
+};
+
+bool Evaluator::serves(const Machine& machine) {
+  return machine.links.duplex == 1.0 && machine.links.compute_slowdown == 0.0;
+}
+
+Evaluator::Evaluator(const Machine& machine) {
+  if (!serves(machine)) throw DefectError("an evaluator was asked about a machine that shares its rates");
+  state_ = std::make_unique<State>(machine);
+}
+Evaluator::~Evaluator() = default;
+
+std::optional<Run> Evaluator::evaluate(const Program& program) {
+  state_->times.resize(program.steps.size());
+  Timing timing(program, state_->copies, state_->times);
+  if (!timing.run()) return {};
+  Run run = timing.figures();
+  run.peaks = Merging(program, state_->times, state_->rounding).run();
+  return run;
+}
+
+}  // namespace stowage

@@ -1,0 +1,118 @@
+// How fast running work proceeds, and so when the next of it ends.
+//
+// Work is counted in nanoseconds at full speed. A copy first passes its latency, then transfers:
+//
+//   begin          flows            end
+//     |~~latency~~~~|===transfer=====|
+//
+// Only a transfer occupies its link: a latency takes its full time and slows nobody.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "traces/error.h"
+#include "traces/machine.h"
+#include "traces/timeline.h"
+#include "traces/units.h"
+
+namespace stowage {
+
+// Later than everything.
+inline constexpr Nanos never{std::numeric_limits<std::int64_t>::max()};
+
+// Throws InputError where the sum passes 292 years.
+inline Nanos later(Nanos at, Nanos by) {
+  if (__builtin_add_overflow(at.value, by.value, &at.value))
+    throw InputError("", "", "the step takes more than 292 years");
+  return at;
+}
+
+// Every lane at its own full speed: an end is known when the work begins.
+class SteadyPace {
+ public:
+  explicit SteadyPace(const Links&) {}
+
+  bool busy(int lane) const { return ends_[lane] != never; }
+  bool due(int lane, Nanos now) const { return ends_[lane] == now; }
+  void begin(int lane, Nanos now, Nanos latency, Nanos work) {
+    ends_[lane] = later(later(now, latency), work);
+  }
+  void finish(int lane) { ends_[lane] = never; }
+  // The next instant at which something changes, `never` if all lanes are idle. It is `now` where work that
+  // takes no time has begun.
+  Nanos next(Nanos) const { return std::min({ends_[0], ends_[1], ends_[2]}); }
+
+ private:
+  std::array<Nanos, lane_count> ends_{never, never, never};
+};
+
+// Lanes that slow each other. Rates change only between instants, once all that happens at one is done; what
+// remains is then carried over to the new rate, rounded up, so that no work ends early.
+class SharedPace {
+ public:
+  explicit SharedPace(const Links& links)
+      : duplex_(parts(links.duplex)), slowed_(parts(1.0 - links.compute_slowdown)) {}
+
+  bool busy(int lane) const { return lanes_[lane].busy; }
+  bool due(int lane, Nanos now) const { return lanes_[lane].busy && lanes_[lane].end == now; }
+  void begin(int lane, Nanos now, Nanos latency, Nanos work) {
+    const Nanos flows = later(now, latency);
+    lanes_[lane] = {true, flows, work, flows, 0, work.value == 0 ? flows : never};
+  }
+  void finish(int lane) { lanes_[lane].busy = false; }
+  Nanos next(Nanos now) {
+    for (int lane = 0; lane < lane_count; ++lane)
+      if (due(lane, now)) return now;
+    settle(now);
+    Nanos next = never;
+    for (const Work& work : lanes_)
+      if (work.busy) next = std::min(next, work.flows > now ? work.flows : work.end);
+    return next;
+  }
+
+ private:
+  // Rates are parts of full speed.
+  static constexpr std::int64_t full = 1'000'000'000;
+  static std::int64_t parts(double share) {
+    return std::clamp<std::int64_t>(std::llround(share * static_cast<double>(full)), 1, full);
+  }
+
+  struct Work {
+    bool busy = false;
+    Nanos flows;      // where the latency ends
+    Nanos remaining;  // at `since`
+    Nanos since;
+    std::int64_t share = 0;  // the rate from `since` on; 0: not known yet
+    Nanos end = never;
+
+    bool flows_at(Nanos now) const { return busy && flows <= now && remaining.value > 0; }
+  };
+
+  void settle(Nanos now) {
+    const bool in = lanes_[1].flows_at(now), out = lanes_[2].flows_at(now);
+    set_share(lanes_[0], now, in || out ? slowed_ : full);
+    set_share(lanes_[1], now, out ? duplex_ : full);
+    set_share(lanes_[2], now, in ? duplex_ : full);
+  }
+
+  static void set_share(Work& work, Nanos now, std::int64_t share) {
+    __extension__ using Wide = unsigned __int128;
+    if (!work.flows_at(now) || work.share == share) return;
+    const Wide done = static_cast<Wide>((now - work.since).value) * work.share / full;
+    work.remaining.value -= static_cast<std::int64_t>(done);
+    work.since = now;
+    work.share = share;
+    const Wide left = (static_cast<Wide>(work.remaining.value) * full + (share - 1)) / share;
+    if (left > static_cast<Wide>(never.value)) throw InputError("", "", "the step takes more than 292 years");
+    work.end = later(now, Nanos{static_cast<std::int64_t>(left)});
+  }
+
+  std::array<Work, lane_count> lanes_;
+  std::int64_t duplex_, slowed_;
+};
+
+}  // namespace stowage
