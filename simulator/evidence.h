@@ -1,0 +1,48 @@
+// What verify looks at: a timeline's spans, matched with the program's steps. Shared by its parts, and by
+// nothing that simulates.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/program.h"
+#include "traces/machine.h"
+#include "traces/timeline.h"
+
+namespace stowage {
+
+using Findings = std::vector<std::string>;
+
+struct Evidence {
+  const Timeline& timeline;
+  const Program& program;
+  const Machine& machine;
+  std::vector<const Span*> spans;  // for each step
+
+  bool simulated() const { return timeline.source == "simulated"; }
+  Nanos begin(StepId step) const { return spans[step]->begin; }
+  Nanos end(StepId step) const { return spans[step]->end; }
+  // When the step before it on its lane ended; 0 for a lane's first.
+  Nanos end_before(StepId step) const;
+  // When the compute lane came to this edge.
+  Nanos instant(Trigger at) const;
+  // When nothing but what the step waits for could keep it: its `ready`, or the issue of a copy.
+  Nanos ready(StepId step) const;
+  bool is_first(StepId step) const;
+};
+
+// "h2d restore_saved 3.0"
+std::string title(const Program& program, StepId step);
+std::string text(Nanos at);
+std::string text(Bytes bytes);
+
+// Starts: after the lane's previous step, the issue and all waits; in a simulation not a nanosecond later.
+void check_starts(const Evidence& evidence, Findings& findings);
+// Simulations only: each step takes as long as the program and the links say.
+void check_durations(const Evidence& evidence, Findings& findings);
+// Each buffer comes to life before it dies; the curves of a simulation are those that the spans make.
+void check_memory(const Evidence& evidence, Findings& findings);
+// Stalls lie where the compute lane is idle, have the cause that the copies show, and add up.
+void check_stalls(const Evidence& evidence, Findings& findings);
+
+}  // namespace stowage

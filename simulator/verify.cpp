@@ -1,0 +1,174 @@
+#include "simulator/verify.h"
+
+#include <algorithm>
+
+#include "simulator/evidence.h"
+
+namespace stowage {
+namespace {
+
+bool same_work(const Span& span, const Step& step) {
+  return span.kind == step.kind && span.block == step.block && span.storage == step.storage &&
+         span.bytes == step.bytes;
+}
+
+// Pairs the spans of each lane with its steps, in order. False where they are not the same steps: nothing
+// more can be said then.
+bool match(Evidence& evidence, Findings& findings) {
+  const Program& program = evidence.program;
+  evidence.spans.assign(program.steps.size(), nullptr);
+  bool matched = true;
+  for (int lane = 0; lane < lane_count; ++lane) {
+    const Range range = program.lanes[lane];
+    StepId next = range.begin;
+    std::size_t extra = 0;
+    for (const Span& span : evidence.timeline.spans) {
+      if (static_cast<int>(span.lane) != lane) continue;
+      if (next == range.end) {
+        ++extra;
+      } else if (!same_work(span, program.steps[next])) {
+        findings.push_back("out of order: the program has " + title(program, next) +
+                           " where the timeline has " + name_of(span.kind) + " at " + text(span.begin));
+        return false;
+      } else {
+        evidence.spans[next++] = &span;
+      }
+    }
+    if (extra == 0 && next == range.end) continue;
+    findings.push_back(std::string(name_of(static_cast<Lane>(lane))) + " has " +
+                       std::to_string(next - range.begin + extra) + " spans for " +
+                       std::to_string(range.size()) + " steps");
+    matched = false;
+  }
+  return matched;
+}
+
+void check_order(const Timeline& timeline, Findings& findings) {
+  for (std::size_t i = 0; i < timeline.spans.size(); ++i) {
+    const Span& span = timeline.spans[i];
+    if (span.begin < Nanos{} || span.end < span.begin)
+      findings.push_back(std::string(name_of(span.kind)) + " runs backwards, from " + text(span.begin) +
+                         " to " + text(span.end));
+    if (i == 0) continue;
+    const Span& before = timeline.spans[i - 1];
+    if (std::tie(span.begin, span.lane) < std::tie(before.begin, before.lane))
+      findings.push_back("spans are not sorted: one at " + text(span.begin) + " follows one at " +
+                         text(before.begin));
+  }
+}
+
+void check_budget(const char* space, const std::vector<MemorySample>& curve, std::optional<Bytes> budget,
+                  Findings& findings) {
+  if (!budget) return;
+  for (const MemorySample& sample : curve)
+    if (sample.bytes > *budget)
+      return findings.push_back(std::string(space) + " memory is " + text(sample.bytes) + " at " +
+                                text(sample.at) + ", over its budget of " + text(*budget));
+}
+
+// Of a simulation; what a recorder counts is its own affair.
+void check_counters(const Evidence& evidence, Findings& findings) {
+  const Program& program = evidence.program;
+  std::map<std::string, std::int64_t> counted{
+      {"copies", 0}, {"bytes_h2d", 0}, {"bytes_d2h", 0}, {"prefetch_on_time", 0}, {"prefetch_late", 0}};
+  for (const Span& span : evidence.timeline.spans) {
+    if (span.lane == Lane::compute) continue;
+    ++counted["copies"];
+    counted[span.lane == Lane::h2d ? "bytes_h2d" : "bytes_d2h"] += span.bytes.value;
+  }
+  for (StepId step = 0; step < program.steps.size(); ++step) {
+    if (program.steps[step].is_copy()) continue;
+    for (StepId wait : program.waits_of(step))
+      if (program.steps[wait].lane == Lane::h2d)
+        ++counted[evidence.end(wait) > evidence.ready(step) ? "prefetch_late" : "prefetch_on_time"];
+  }
+  for (const auto& [name, value] : counted) {
+    const auto found = evidence.timeline.counters.find(name);
+    if (found == evidence.timeline.counters.end() || found->second != value)
+      findings.push_back("counter " + name + " should be " + std::to_string(value));
+  }
+}
+
+}  // namespace
+
+Nanos Evidence::end_before(StepId step) const {
+  return is_first(step) ? Nanos{} : end(step - 1);
+}
+
+Nanos Evidence::instant(Trigger at) const {
+  switch (at.edge) {
+    case Edge::ready:
+      return end_before(at.step);
+    case Edge::begin:
+      return begin(at.step);
+    case Edge::end:
+      return end(at.step);
+  }
+  return {};
+}
+
+Nanos Evidence::ready(StepId step) const {
+  return program.steps[step].is_copy() ? instant(program.steps[step].issue) : end_before(step);
+}
+
+bool Evidence::is_first(StepId step) const {
+  return step == program.first(program.steps[step].lane);
+}
+
+std::string title(const Program& program, StepId id) {
+  const Step& step = program.steps[id];
+  std::string title = std::string(name_of(step.lane)) + " " + name_of(step.kind);
+  if (step.block) title += " " + std::to_string(*step.block);
+  if (step.storage) title += "." + std::to_string(*step.storage);
+  return title;
+}
+
+std::string text(Nanos at) {
+  return std::to_string(at.value) + " ns";
+}
+
+std::string text(Bytes bytes) {
+  return std::to_string(bytes.value) + " B";
+}
+
+void check_starts(const Evidence& evidence, Findings& findings) {
+  const Program& program = evidence.program;
+  for (StepId step = 0; step < program.steps.size(); ++step) {
+    const auto too_early = [&](const std::string& why, Nanos since) {
+      findings.push_back(title(program, step) + " begins at " + text(evidence.begin(step)) + ", but " + why +
+                         " at " + text(since));
+    };
+    const Nanos begin = evidence.begin(step), ready = evidence.ready(step);
+    const Nanos before = evidence.end_before(step);
+    Nanos earliest = std::max(ready, before);
+    if (begin < before) too_early("the step before it on the lane ends", before);
+    if (begin < ready) too_early("it is issued", ready);
+    for (StepId wait : program.waits_of(step)) {
+      earliest = std::max(earliest, evidence.end(wait));
+      if (begin < evidence.end(wait)) too_early(title(program, wait) + " ends", evidence.end(wait));
+    }
+    if (evidence.simulated() && begin > earliest)
+      findings.push_back(title(program, step) + " begins at " + text(begin) +
+                         ", though nothing keeps it after " + text(earliest));
+  }
+}
+
+std::vector<std::string> verify(const Timeline& timeline, const Program& program, const Machine& machine,
+                                const Budgets& budgets) {
+  Findings findings;
+  Evidence evidence{timeline, program, machine, {}};
+  check_order(timeline, findings);
+  check_budget("device", timeline.memory.device, budgets.device, findings);
+  check_budget("host", timeline.memory.host, budgets.host, findings);
+  if (!match(evidence, findings)) return findings;
+  check_starts(evidence, findings);
+  if (evidence.simulated()) {
+    check_durations(evidence, findings);
+    check_counters(evidence, findings);
+  }
+  check_memory(evidence, findings);
+  check_stalls(evidence, findings);
+  return findings;
+}
+
+}  // namespace stowage
