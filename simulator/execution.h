@@ -150,13 +150,13 @@ class Execution {
   // The compute lane stands still from now to `end`.
   void note_stall(Nanos end) {
     const LaneState& lane = lanes_[compute];
-    if (lane.next == lane.end) return stalls_.add({StallCause::drain, {}, now_, end});
+    if (lane.next == lane.end) return stalls_.add({StallCause::drain, {}, now_, end}, lane.next);
     StallCause cause = StallCause::store;
     if (pace_.busy(h2d) && waits_for_h2d(lane.next)) {
       const bool weights = program_.steps[lanes_[h2d].next].kind == StepKind::load_weights;
       cause = weights ? StallCause::weights : StallCause::restore;
     }
-    stalls_.add({cause, program_.steps[lane.next].block, now_, end});
+    stalls_.add({cause, program_.steps[lane.next].block, now_, end}, lane.next);
   }
 
   const Program& program_;

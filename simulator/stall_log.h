@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "plan/program.h"
 #include "traces/timeline.h"
 #include "traces/units.h"
 
@@ -16,25 +17,23 @@ class StallLog {
   // `list` may be null: sums only. It must outlive the log.
   explicit StallLog(std::vector<Stall>* list) : list_(list) {}
 
-  // Stalls come in time order; those of one cause and block that touch are one.
-  void add(const Stall& stall) {
-    if (stall.begin == stall.end) return;
+  // Stalls come in time order, without gaps while one step waits. `waiting` is that step; the end of the
+  // compute lane after its last.
+  void add(const Stall& stall, StepId waiting) {
     sums_[static_cast<int>(stall.cause)] += stall.end - stall.begin;
     if (!list_) return;
-    if (!list_->empty() && continues(list_->back(), stall))
+    if (waiting_ == waiting && list_->back().cause == stall.cause)
       list_->back().end = stall.end;
     else
       list_->push_back(stall);
+    waiting_ = waiting;
   }
   const std::array<Nanos, stall_cause_count>& sums() const { return sums_; }
 
  private:
-  static bool continues(const Stall& before, const Stall& stall) {
-    return before.cause == stall.cause && before.block == stall.block && before.end == stall.begin;
-  }
-
   std::array<Nanos, stall_cause_count> sums_{};
   std::vector<Stall>* list_;
+  std::optional<StepId> waiting_;  // of the last stall
 };
 
 }  // namespace stowage
