@@ -20,33 +20,45 @@ struct Peaks {
   Bytes host;             // activations and swapped weights
   Bytes host_activation;
   Bytes host_pinned;  // as `host`, each buffer rounded as the machine's host allocator does
+
+  bool operator==(const Peaks&) const = default;
 };
 
-// The whole step, with memory taken as if it had no limit.
+// The whole step, with memory taken as if it had no limit. `compute` is the time in which the compute lane is
+// busy: on a machine whose copies slow it, more than its work.
 struct Run {
   Nanos step, compute;
   Peaks peaks;
   std::array<Nanos, stall_cause_count> stalls{};  // their sum is step - compute
 
   Nanos stall() const { return step - compute; }
+  bool operator==(const Run&) const = default;
 };
 
 enum class MemorySpace : std::uint8_t { device, host, pinned };
 
-struct Ran {};
+struct Ran {
+  bool operator==(const Ran&) const = default;
+};
 
 struct OutOfMemory {
   MemorySpace space;
-  StepId step;  // where the budget is passed first
+  StepId
+      step;  // whose allocation passes the budget first; the program's first for what is there from the start
   Nanos at;
   Bytes needed;  // by this instant's allocations together
-  Bytes free;    // before them
+  Bytes free;    // before them, after this instant's frees
+
+  bool operator==(const OutOfMemory&) const = default;
 };
 
 struct Deadlock {
   std::vector<std::pair<StepId, StepId>> waits;  // who waits for whom
+
+  bool operator==(const Deadlock&) const = default;
 };
 
+// What happens first: memory runs out on the way, a deadlock is where a program ends.
 using Verdict = std::variant<Ran, OutOfMemory, Deadlock>;
 
 struct Outcome {
