@@ -23,6 +23,7 @@ inline Bytes pinned_size(Bytes bytes, PinnedRounding rounding) {
     case PinnedRounding::exact:
       return bytes;
     case PinnedRounding::pow2:
+      if (bytes == Bytes{}) return bytes;  // nothing is allocated
       return {static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(bytes.value)))};
     case PinnedRounding::slab:
       return {(bytes.value + 255) & ~std::int64_t{255}};

@@ -21,24 +21,6 @@ Machine plain_machine() {
   return machine;
 }
 
-Profile worked_example() {
-  BlockProfile block;
-  block.name = "block";
-  block.count = 4;
-  block.times.forward = {10};
-  block.times.backward = {20};
-  block.sizes = {{2}, {5}, {1}, {3}, {4}, {}};
-  block.saved = {{"qkv", {12}, Scope::attention, {}, {}}, {"hidden", {8}, Scope::ffn, {}, {}}};
-  Profile profile;
-  profile.name = "worked example";
-  profile.fixed.resident = {100};
-  profile.fixed.output = {2};
-  profile.fixed.epilogue = {6};
-  profile.fixed.optimizer = {4};
-  profile.blocks = {block};
-  return profile;
-}
-
 Step store(std::uint32_t block, std::int64_t bytes, Trigger issue) {
   return {StepKind::store_saved, Lane::d2h, block, 0, {}, {bytes}, issue};
 }

@@ -1,4 +1,4 @@
-// Small machines, profiles and programs whose figures can be added up by hand: one byte a nanosecond.
+// Machines and programs whose figures can be added up by hand: one byte a nanosecond.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,6 @@ namespace stowage::tests {
 
 // One byte a nanosecond each way, no latency, more memory than any test needs.
 Machine plain_machine();
-
-// The four blocks of the design's worked example.
-Profile worked_example();
 
 inline constexpr TransferSettings one_stream{};
 inline constexpr TransferSettings many_streams{1, 2, 2, {}, {}};
