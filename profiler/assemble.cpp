@@ -1,0 +1,114 @@
+#include "profiler/assemble.h"
+
+#include <algorithm>
+
+#include "profiler/sample.h"
+#include "traces/error.h"
+
+namespace stowage {
+namespace {
+
+Bytes saved_bytes(const BlockProfile& block) {
+  Bytes sum;
+  for (const SavedStorage& storage : storages(block)) sum += storage.bytes;
+  return sum;
+}
+
+Bytes at_least_none(Bytes bytes) {
+  return std::max(bytes, Bytes{});
+}
+
+class Assembly {
+ public:
+  Assembly(const Inventory& inventory, const ChainReadings& readings)
+      : inventory_(inventory), readings_(readings) {
+    if (inventory.blocks.empty() || inventory.blocks.size() != readings.blocks.size())
+      throw DefectError("readings are not of the blocks of the inventory");
+  }
+
+  Assembled run() {
+    result_.profile.name = inventory_.name;
+    result_.profile.fixed = fixed();
+    for (std::size_t i = 0; i < inventory_.blocks.size(); ++i) result_.profile.blocks.push_back(block(i));
+    return std::move(result_);
+  }
+
+ private:
+  Bytes activation(std::size_t i) const {
+    return i < inventory_.blocks.size() ? inventory_.blocks[i].input : inventory_.output;
+  }
+
+  FixedCosts fixed() const {
+    FixedCosts fixed;
+    fixed.optimizer_state = inventory_.optimizer_state;
+    fixed.output = inventory_.output;
+    fixed.resident = readings_.blocks.front().forward.before - activation(0) - inventory_.optimizer_state;
+    for (const BlockInventory& block : inventory_.blocks) fixed.resident -= block.weight;
+    fixed.epilogue_bytes = at_least_none(readings_.epilogue.rise() - inventory_.output);
+    fixed.prologue = spread_of(readings_.prologue.times).median;
+    fixed.epilogue = spread_of(readings_.epilogue.times).median;
+    fixed.optimizer = spread_of(readings_.optimizer.times).median;
+    return fixed;
+  }
+
+  BlockProfile block(std::size_t i) {
+    const BlockInventory& stock = inventory_.blocks[i];
+    BlockProfile block;
+    block.name = stock.name;
+    if (!stock.group.empty()) block.group = stock.group;
+    block.saved = stock.saved;
+    block.times = times(readings_.blocks[i]);
+    block.sizes = sizes(i, saved_bytes(block));
+    compare(i, block);
+    return block;
+  }
+
+  static BlockTimes times(const BlockReadings& read) {
+    const Spread forward = spread_of(read.forward.times), backward = spread_of(read.backward.times);
+    BlockTimes times{forward.median, backward.median, forward.half_range, backward.half_range, {}};
+    for (std::size_t scope = 0; scope < scope_count; ++scope)
+      if (!read.scope_forward[scope].empty())
+        times.scope_forward[scope] = spread_of(read.scope_forward[scope]).median;
+    return times;
+  }
+
+  BlockSizes sizes(std::size_t i, Bytes saved) const {
+    const BlockInventory& stock = inventory_.blocks[i];
+    const BlockReadings& read = readings_.blocks[i];
+    BlockSizes sizes{stock.input, stock.weight, stock.gradient, {}, {}, {}};
+    sizes.forward_workspace = at_least_none(read.forward.rise() - activation(i + 1) - saved);
+    sizes.dropped_workspace = at_least_none(read.dropped_rise - activation(i + 1));
+    sizes.backward_workspace = at_least_none(read.backward.rise() - stock.gradient - input_gradient(i));
+    return sizes;
+  }
+
+  Bytes input_gradient(std::size_t i) const { return i > 0 ? activation(i) : Bytes{}; }
+
+  // What the model says of a step's end, against what was read there.
+  void compare(std::size_t i, const BlockProfile& block) {
+    const BlockReadings& read = readings_.blocks[i];
+    const Bytes saved = saved_bytes(block);
+    const Bytes kept = read.forward.after - read.forward.before - activation(i + 1) - saved;
+    const Bytes left = read.backward.after - read.backward.before - block.sizes.gradient - input_gradient(i) +
+                       saved + activation(i) + activation(i + 1);
+    warn(block.name, kept, " that autograd did not report");
+    warn(block.name, left, " beyond its backward");
+  }
+
+  void warn(const std::string& block, Bytes extra, const std::string& what) {
+    if (extra == Bytes{}) return;
+    result_.warnings.push_back(block + " keeps " + std::to_string(extra.value) + " bytes" + what);
+  }
+
+  const Inventory& inventory_;
+  const ChainReadings& readings_;
+  Assembled result_;
+};
+
+}  // namespace
+
+Assembled assemble(const Inventory& inventory, const ChainReadings& readings) {
+  return Assembly(inventory, readings).run();
+}
+
+}  // namespace stowage
