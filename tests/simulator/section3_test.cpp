@@ -80,10 +80,10 @@ TEST_CASE("the worked example, all ten rows") {
   REQUIRE(simulated == expected);
 }
 
-// Stores follow the forwards, 20 ns a block: [10, 30), [30, 50), [50, 70), and for block 3 [70, 82) and [82, 90).
-// Compute is done with the epilogue at 46 and waits for block 3: until 82 its first store has not ended, then
-// its restores run, [82, 94) and [94, 102). Each block after it comes back in 20 ns while the one before it
-// is in its backward of 20, so that nothing more waits: 56 in all.
+// Stores follow the forwards, 20 ns a block: [10, 30), [30, 50), [50, 70), and for block 3 [70, 82) and [82,
+// 90). Compute is done with the epilogue at 46 and waits for block 3: until 82 its first store has not ended,
+// then its restores run, [82, 94) and [94, 102). Each block after it comes back in 20 ns while the one before
+// it is in its backward of 20, so that nothing more waits: 56 in all.
 TEST_CASE("where the stall of the offload row comes from") {
   const Simulated result = simulate(example_profile(), with(Policy::offload), plain_machine());
   REQUIRE(result.timeline.stalls ==

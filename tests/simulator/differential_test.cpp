@@ -1,0 +1,74 @@
+// Three tellings of one model must agree: the reference, the engine, and the evaluator; and verify, which
+// shares code with none of them, must find nothing.
+#include "simulator/engine.h"
+#include "tests/catch.h"
+#include "tests/simulator/hand_made.h"
+#include "tests/simulator/random_case.h"
+#include "tests/simulator/random_program.h"
+#include "tests/simulator/reference.h"
+
+using namespace stowage;
+using namespace stowage::tests;
+
+namespace {
+
+reference::Answer as_answer(const Run& run) {
+  return {run.step.value, run.compute.value, run.stall().value, run.peaks.device.value,
+          run.peaks.host_activation.value};
+}
+
+}  // namespace
+
+TEST_CASE("the engine agrees with the reference, from settings to figures") {
+  std::array<int, stall_cause_count> stalled{};
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    CAPTURE(seed);
+    const reference::Case random = reference::random_case(seed);
+    CAPTURE(describe(random.settings));
+    const Run run = simulate(random.profile, random.settings, random.machine).run();
+    const reference::Answer answer = reference::simulate(random.profile, random.machine, random.settings);
+    REQUIRE(as_answer(run) == answer);
+    for (int cause = 0; cause < stall_cause_count; ++cause) stalled[cause] += run.stalls[cause] > Nanos{};
+  }
+  // The cases are of use: each cause of a stall occurs in many.
+  for (int cases : stalled) REQUIRE(cases > 100);
+}
+
+// A duplex share that is 1 but for less than the engine's resolution takes the way of shared rates, and comes
+// to the same.
+TEST_CASE("rates that are shared in name alone change nothing") {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    CAPTURE(seed);
+    reference::Case random = reference::random_case(seed);
+    const Simulated plain = simulate(random.profile, random.settings, random.machine);
+    random.machine.links.duplex = 1.0 - 1e-12;
+    const Simulated shared = simulate(random.profile, random.settings, random.machine);
+    REQUIRE(shared.run() == plain.run());
+    REQUIRE(shared.timeline == plain.timeline);
+  }
+}
+
+TEST_CASE("engine, evaluator and verify agree on programs that no compiler writes") {
+  int ran = 0, deadlocks = 0;
+  for (std::uint64_t seed = 0; seed < 6000; ++seed) {
+    CAPTURE(seed);
+    const Program program = random_program(seed);
+    const Outcome outcome = simulate(program, random_machine(seed, seed % 2 == 1)).outcome;
+    ++(std::holds_alternative<Ran>(outcome.verdict) ? ran : deadlocks);
+  }
+  REQUIRE(ran > 3000);
+  REQUIRE(deadlocks > 300);
+}
+
+TEST_CASE("the same program gives the same bytes") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Program program = random_program(seed);
+    const Machine machine = random_machine(seed, true);
+    Timeline first, second;
+    Engine engine(machine);
+    engine.simulate(program, first);
+    engine.simulate(random_program(seed + 1));
+    engine.simulate(program, second);
+    REQUIRE(to_json(first) == to_json(second));
+  }
+}
