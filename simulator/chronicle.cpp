@@ -1,16 +1,16 @@
 #include "simulator/chronicle.h"
 
 #include <algorithm>
+#include <array>
 
 namespace stowage {
 
-std::vector<Span> spans_of(const Program& program, const StepTimes& times,
-                           const std::array<StepId, lane_count>& done) {
+std::vector<Span> spans_of(const Program& program, const StepTimes& times) {
   std::vector<Span> spans;
   spans.reserve(program.steps.size());
-  for (int lane = 0; lane < lane_count; ++lane) {
+  for (const Range& lane : program.lanes) {
     const auto before = static_cast<std::ptrdiff_t>(spans.size());
-    for (StepId id = program.lanes[lane].begin; id < done[lane]; ++id) {
+    for (StepId id = lane.begin; id < lane.end && times[id].end != never; ++id) {
       const Step& step = program.steps[id];
       spans.push_back(
           {step.lane, step.kind, step.block, step.storage, times[id].begin, times[id].end, step.bytes});
@@ -22,24 +22,24 @@ std::vector<Span> spans_of(const Program& program, const StepTimes& times,
   return spans;
 }
 
-std::map<std::string, std::int64_t> counters_of(const Program& program, const StepTimes& times,
-                                                const std::array<StepId, lane_count>& done) {
+std::map<std::string, std::int64_t> counters_of(const Program& program, const StepTimes& times) {
   std::int64_t copies = 0, on_time = 0, late = 0;
   std::array<Bytes, lane_count> moved;
-  for (Lane lane : {Lane::h2d, Lane::d2h}) {
-    const int l = static_cast<int>(lane);
-    copies += done[l] - program.lanes[l].begin;
-    for (StepId id = program.lanes[l].begin; id < done[l]; ++id) moved[l] += program.steps[id].bytes;
-  }
-  Nanos ready;
-  for (StepId id = program.first(Lane::compute); id < done[0]; ++id) {
+  for (StepId id = 0; id < program.steps.size(); ++id) {
+    const Step& step = program.steps[id];
+    if (times[id].end == never) continue;
+    if (step.is_copy()) {
+      ++copies;
+      moved[static_cast<int>(step.lane)] += step.bytes;
+      continue;
+    }
+    const Nanos ready = instant_of({id, Edge::ready}, times);
     for (StepId wait : program.waits_of(id))
       if (program.steps[wait].lane == Lane::h2d) ++(times[wait].end <= ready ? on_time : late);
-    ready = times[id].end;
   }
   return {{"copies", copies},
-          {"bytes_h2d", moved[1].value},
-          {"bytes_d2h", moved[2].value},
+          {"bytes_h2d", moved[static_cast<int>(Lane::h2d)].value},
+          {"bytes_d2h", moved[static_cast<int>(Lane::d2h)].value},
           {"prefetch_on_time", on_time},
           {"prefetch_late", late}};
 }

@@ -1,7 +1,10 @@
-// Tells a finished execution as a timeline's spans and counters.
+// Tells a finished execution as a timeline's spans and counters. Steps that never ended are left out.
 #pragma once
 
-#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "plan/program.h"
 #include "simulator/step_times.h"
@@ -9,13 +12,11 @@
 
 namespace stowage {
 
-// Spans of the steps before `done` on each lane, by begin, then lane. Cost: linear in steps.
-std::vector<Span> spans_of(const Program& program, const StepTimes& times,
-                           const std::array<StepId, lane_count>& done);
+// By begin, then lane. Cost: linear in steps.
+std::vector<Span> spans_of(const Program& program, const StepTimes& times);
 
-// copies, bytes_h2d, bytes_d2h: of these spans. prefetch_on_time, prefetch_late: how often a compute step
-// found a copy that it needs on the device when the step before it ended, and how often not.
-std::map<std::string, std::int64_t> counters_of(const Program& program, const StepTimes& times,
-                                                const std::array<StepId, lane_count>& done);
+// copies, bytes_h2d, bytes_d2h: of the spans. prefetch_on_time, prefetch_late: how often a compute step found
+// a copy that it needs on the device when the step before it ended, and how often not.
+std::map<std::string, std::int64_t> counters_of(const Program& program, const StepTimes& times);
 
 }  // namespace stowage

@@ -21,11 +21,11 @@ struct Engine::State {
   Outcome simulate(const Program& program, const Pace& pace, Timeline* timeline) {
     if (timeline) *timeline = {};
     ledger.open(program, timeline ? &timeline->memory : nullptr);
-    times.resize(program.steps.size());
+    times.assign(program.steps.size(), {});
     Execution<Pace> execution(program, pace, copies, ledger, times, timeline ? &timeline->stalls : nullptr);
     execution.run();
     const Outcome outcome = answer(execution);
-    if (timeline) tell(program, execution, outcome.run, *timeline);
+    if (timeline) tell(program, outcome.run, *timeline);
     return outcome;
   }
 
@@ -39,23 +39,19 @@ struct Engine::State {
                    {peaks.device, peaks.device, peaks.host, peaks.host_activation, peaks.host_pinned},
                    execution.stalls().sums()};
     Deadlock deadlock = execution.deadlock();
-    if (ledger.overrun())
-      outcome.verdict = *ledger.overrun();
+    if (const std::optional<OutOfMemory> overrun = ledger.overrun(times))
+      outcome.verdict = *overrun;
     else if (!deadlock.waits.empty())
       outcome.verdict = std::move(deadlock);
     return outcome;
   }
 
-  template <class Pace>
-  void tell(const Program& program, const Execution<Pace>& execution, const Run& run,
-            Timeline& timeline) const {
-    const std::array<StepId, lane_count> done{execution.next(Lane::compute), execution.next(Lane::h2d),
-                                              execution.next(Lane::d2h)};
+  void tell(const Program& program, const Run& run, Timeline& timeline) const {
     timeline.source = "simulated";
     timeline.step = run.step;
     timeline.compute = run.compute;
-    timeline.spans = spans_of(program, times, done);
-    timeline.counters = counters_of(program, times, done);
+    timeline.spans = spans_of(program, times);
+    timeline.counters = counters_of(program, times);
   }
 
   const Links links;

@@ -1,5 +1,13 @@
 // The discrete-event engine: carries out a program on a machine, on paper.
 //
+// The order on every lane is known, so that nothing is sorted and no queue of events is kept: the next thing
+// to happen is the earliest end among three lanes. At one instant frees come before allocations, and what
+// takes no time is over before memory is counted.
+//
+// Where the machine's links slow each other (`duplex`) or compute (`compute_slowdown`), shares are taken in
+// parts of 1e9; when a rate changes, what remains of the work under way is carried over, rounded up to a
+// nanosecond of full speed. A copy's latency occupies no link: it is not slowed, and slows nobody.
+//
 // Pure and deterministic: the same program and machine give the same bytes. One Engine may simulate many
 // programs and reuses its memory, so that the inner loop allocates nothing. Not shared between threads.
 #pragma once
@@ -18,9 +26,10 @@ class Engine {
   explicit Engine(const Machine& machine);
   ~Engine();
 
-  // Cost: linear in the program's steps.
+  // Throws InputError where a time or a size passes 63 bits. Cost: linear in the program's steps.
   Outcome simulate(const Program& program);
-  // The same, and everything that happened on the way.
+  // The same, and everything that happened on the way, up to where a deadlock stopped it. The timeline's name
+  // is the caller's to set: a program does not know its profile's.
   Outcome simulate(const Program& program, Timeline& timeline);
 
  private:

@@ -81,18 +81,12 @@ class Timing {
     // `ready` of a step is the end of the one before it, and so known one step earlier.
     if (step.issue.step + (begun ? 1 : 0) > next_[compute]) return false;
     const bool first = id == program_.lanes[lane].begin;
-    Nanos begin = std::max(instant(step.issue), ended_[lane]);
+    Nanos begin = std::max(instant_of(step.issue, times_), ended_[lane]);
     if (!await(id, begin)) return false;
     const bool pays = program_.single_stream[lane] || first || begin > ended_[lane];
     const Nanos latency = pays ? copies_.latency(step.lane) : Nanos{};
     finish(lane, begin, later(later(begin, latency), copies_.transfer(step.lane, step.bytes)));
     return true;
-  }
-
-  Nanos instant(Trigger at) const {
-    if (at.edge == Edge::begin) return times_[at.step].begin;
-    if (at.edge == Edge::end) return times_[at.step].end;
-    return at.step == program_.lanes[compute].begin ? Nanos{} : times_[at.step - 1].end;
   }
 
   void finish(int lane, Nanos begin, Nanos end) {

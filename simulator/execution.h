@@ -23,7 +23,7 @@ namespace stowage {
 template <class Pace>
 class Execution {
  public:
-  // `times` holds an entry for each step; it is filled for the steps that were carried out.
+  // `times` holds `never` for each step; it is filled for the steps that are carried out.
   Execution(const Program& program, const Pace& pace, CopyTimes& copies, Ledger& ledger, StepTimes& times,
             std::vector<Stall>* stalls)
       : program_(program), pace_(pace), copies_(copies), ledger_(ledger), times_(times), stalls_(stalls) {
@@ -52,8 +52,6 @@ class Execution {
   Nanos now() const { return now_; }
   Nanos computed() const { return computed_; }
   const StallLog& stalls() const { return stalls_; }
-  // Steps of the lane before this one have ended.
-  StepId next(Lane lane) const { return lanes_[static_cast<int>(lane)].next; }
   // Who waits for whom, where lanes are idle and steps are left.
   Deadlock deadlock() const {
     Deadlock found;

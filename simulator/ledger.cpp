@@ -1,15 +1,13 @@
 #include "simulator/ledger.h"
 
-#include <algorithm>
+#include <vector>
+
+#include "traces/error.h"
 
 namespace stowage {
 namespace {
 
-void keep_highest(Bytes& peak, Bytes level) {
-  peak = std::max(peak, level);
-}
-
-void sample(std::vector<MemorySample>& curve, Nanos now, Bytes level) {
+void append(std::vector<MemorySample>& curve, Nanos now, Bytes level) {
   const Bytes before = curve.empty() ? Bytes{} : curve.back().bytes;
   if (level != before) curve.push_back({now, level});
 }
@@ -26,6 +24,14 @@ Bytes part(const Levels& levels, MemorySpace space) {
   return {};
 }
 
+// When an edge of any step came; `never` if it did not.
+Nanos instant_of(const Program& program, const StepTimes& times, StepId step, Edge edge) {
+  if (edge == Edge::begin) return times[step].begin;
+  if (edge == Edge::end) return times[step].end;
+  const bool copy = program.steps[step].is_copy();
+  return instant_of(copy ? program.steps[step].issue : Trigger{step, Edge::ready}, times);
+}
+
 }  // namespace
 
 // Activations on the host have no budget of their own.
@@ -37,35 +43,27 @@ Ledger::Ledger(const Machine& machine)
 void Ledger::open(const Program& program, Curves* curves) {
   program_ = &program;
   curves_ = curves;
-  opening_ = true;
+  touched_ = true;
   levels_ = peaks_ = {};
-  entries_.clear();
   overrun_.reset();
   for (BufferId id : program.initial) add(levels_, program.buffers[id], rounding_);
 }
 
-void Ledger::strike(Nanos now) {
-  keep_highest(peaks_.device, levels_.device);
-  keep_highest(peaks_.host, levels_.host);
-  keep_highest(peaks_.host_activation, levels_.host_activation);
-  keep_highest(peaks_.host_pinned, levels_.host_pinned);
-  if (curves_) {
-    sample(curves_->device, now, levels_.device);
-    sample(curves_->host, now, levels_.host);
+void Ledger::note_overrun(Nanos now) {
+  for (MemorySpace space : {MemorySpace::device, MemorySpace::host, MemorySpace::pinned}) {
+    if (part(levels_, space) <= part(budgets_, space)) continue;
+    overrun_ = {space, now, part(levels_, space)};
+    return;
   }
-  if (!overrun_)
-    if (const std::optional<MemorySpace> space = passed()) overrun_ = explain(*space, now);
-  entries_.clear();
-  opening_ = false;
 }
 
-std::optional<MemorySpace> Ledger::passed() const {
-  for (MemorySpace space : {MemorySpace::device, MemorySpace::host, MemorySpace::pinned})
-    if (part(levels_, space) > part(budgets_, space)) return space;
-  return {};
+void Ledger::sample(Nanos now) {
+  append(curves_->device, now, levels_.device);
+  append(curves_->host, now, levels_.host);
 }
 
-OutOfMemory Ledger::explain(MemorySpace space, Nanos now) const {
+std::optional<OutOfMemory> Ledger::overrun(const StepTimes& times) const {
+  if (!overrun_) return {};
   struct Request {
     StepId step;
     Bytes bytes;
@@ -74,20 +72,24 @@ OutOfMemory Ledger::explain(MemorySpace space, Nanos now) const {
   const auto request = [&](StepId step, BufferId buffer) {
     Levels levels;
     add(levels, program_->buffers[buffer], rounding_);
-    requests.push_back({step, part(levels, space)});
+    requests.push_back({step, part(levels, overrun_->space)});
   };
-  if (opening_)
+  if (overrun_->at == Nanos{})
     for (BufferId id : program_->initial) request(program_->first(Lane::compute), id);
-  for (const Trigger& entry : entries_)
-    for (const MemoryEffect& effect : program_->effects_at(entry.step, entry.edge))
-      if (effect.alloc) request(entry.step, effect.buffer);
+  for (StepId step = 0; step < program_->steps.size(); ++step)
+    for (Edge edge : {Edge::ready, Edge::begin, Edge::end}) {
+      if (instant_of(*program_, times, step, edge) != overrun_->at) continue;
+      for (const MemoryEffect& effect : program_->effects_at(step, edge))
+        if (effect.alloc) request(step, effect.buffer);
+    }
 
   Bytes needed;
   for (const Request& each : requests) needed += each.bytes;
-  const Bytes free = part(budgets_, space) - (part(levels_, space) - needed);
+  const Bytes free = part(budgets_, overrun_->space) - (overrun_->level - needed);
   Bytes taken;
   for (const Request& each : requests)
-    if ((taken += each.bytes) > free) return {space, each.step, now, needed, free};
+    if ((taken += each.bytes) > free)
+      return OutOfMemory{overrun_->space, each.step, overrun_->at, needed, free};
   throw DefectError("a memory budget is passed by nobody");
 }
 

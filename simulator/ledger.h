@@ -1,15 +1,15 @@
 // Keeps the books of memory while a program runs.
 //
-// Edges of one instant are written down with apply() in any order; close() then strikes the balance. So frees
-// come before allocations, and what lives for no time never shows.
+// Edges of one instant are entered with apply() in any order; close() then strikes the balance. So frees come
+// before allocations, and what lives for no time never shows.
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "plan/program.h"
 #include "simulator/levels.h"
 #include "simulator/outcome.h"
+#include "simulator/step_times.h"
 #include "traces/machine.h"
 #include "traces/timeline.h"
 
@@ -26,7 +26,7 @@ class Ledger {
   void apply(StepId step, Edge edge) {
     const Range range = program_->effect_ranges[step][static_cast<int>(edge)];
     if (range.begin == range.end) return;
-    entries_.push_back({step, edge});
+    touched_ = true;
     for (std::uint32_t i = range.begin; i != range.end; ++i) {
       const MemoryEffect& effect = program_->effects[i];
       const Buffer& buffer = program_->buffers[effect.buffer];
@@ -38,29 +38,49 @@ class Ledger {
   }
 
   void close(Nanos now) {
-    if (entries_.empty() && !opening_) return;
-    strike(now);
+    if (!touched_) return;
+    touched_ = false;
+    if (raise_peaks() && !overrun_) note_overrun(now);
+    if (curves_) sample(now);
   }
 
   const Levels& peaks() const { return peaks_; }
-  // The first instant at which a budget is passed. The step is the one whose allocation passes it, taking
-  // the instant's allocations in the order in which they happened; the first step for the initial buffers.
-  const std::optional<OutOfMemory>& overrun() const { return overrun_; }
+  // The first instant at which a budget is passed, once the program has run. The step is the one whose
+  // allocation passes it, taking the instant's allocations in program order; the first step for the initial
+  // buffers. Cost: linear in steps.
+  std::optional<OutOfMemory> overrun(const StepTimes& times) const;
 
  private:
-  void strike(Nanos now);
-  void record(Nanos now);
-  std::optional<MemorySpace> passed() const;
-  OutOfMemory explain(MemorySpace space, Nanos now) const;
+  struct Overrun {
+    MemorySpace space;
+    Nanos at;
+    Bytes level;
+  };
+
+  // Whether one was raised.
+  bool raise_peaks() {
+    bool raised = false;
+    const auto raise = [&](Bytes& peak, Bytes level) {
+      if (level <= peak) return;
+      peak = level;
+      raised = true;
+    };
+    raise(peaks_.device, levels_.device);
+    raise(peaks_.host, levels_.host);
+    raise(peaks_.host_activation, levels_.host_activation);
+    raise(peaks_.host_pinned, levels_.host_pinned);
+    return raised;
+  }
+  void note_overrun(Nanos now);
+  void sample(Nanos now);
 
   const PinnedRounding rounding_;
   const Levels budgets_;
   const Program* program_ = nullptr;
   Curves* curves_ = nullptr;
-  bool opening_ = false;  // the first instant is not closed yet
+  bool touched_ = false;  // since the last close
   Levels levels_, peaks_;
-  std::vector<Trigger> entries_;  // edges of this instant that touch memory, of copies too
-  std::optional<OutOfMemory> overrun_;
+  std::optional<Overrun> overrun_;
 };
 
 }  // namespace stowage

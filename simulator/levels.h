@@ -17,28 +17,27 @@ struct Levels {
   bool operator==(const Levels&) const = default;
 };
 
-// What a host buffer takes once it is pinned.
+[[noreturn]] inline void refuse_sizes() {
+  throw InputError("", "", "the sizes of this profile add up to more than 8 EiB");
+}
+
+// What a host buffer takes once it is pinned. Throws InputError where 63 bits do not hold it.
 inline Bytes pinned_size(Bytes bytes, PinnedRounding rounding) {
-  switch (rounding) {
-    case PinnedRounding::exact:
-      return bytes;
-    case PinnedRounding::pow2:
-      if (bytes == Bytes{}) return bytes;  // nothing is allocated
-      return {static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(bytes.value)))};
-    case PinnedRounding::slab:
-      return {(bytes.value + 255) & ~std::int64_t{255}};
-  }
-  return bytes;
+  if (rounding == PinnedRounding::exact || bytes == Bytes{}) return bytes;
+  const auto size = static_cast<std::uint64_t>(bytes.value);
+  const std::uint64_t rounded =
+      rounding == PinnedRounding::pow2 ? std::bit_ceil(size) : (size + 255) & ~255ull;
+  if (rounded >> 63) refuse_sizes();
+  return {static_cast<std::int64_t>(rounded)};
 }
 
 inline bool is_activation(BufferKind kind) {
   return kind == BufferKind::saved || kind == BufferKind::activation;
 }
 
-// Throws InputError where the level passes what 63 bits hold: the profile's sizes are absurd.
+// Throws InputError where the level passes what 63 bits hold.
 inline void raise(Bytes& level, Bytes by) {
-  if (__builtin_add_overflow(level.value, by.value, &level.value) || by.value < 0)
-    throw InputError("", "", "the sizes of this profile add up to more than 8 EiB");
+  if (__builtin_add_overflow(level.value, by.value, &level.value)) refuse_sizes();
 }
 
 // A buffer comes to life.

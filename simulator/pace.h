@@ -12,8 +12,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
+#include "simulator/step_times.h"
 #include "traces/error.h"
 #include "traces/machine.h"
 #include "traces/timeline.h"
@@ -21,13 +21,13 @@
 
 namespace stowage {
 
-// Later than everything.
-inline constexpr Nanos never{std::numeric_limits<std::int64_t>::max()};
+[[noreturn]] inline void refuse_time() {
+  throw InputError("", "", "the step takes more than 292 years");
+}
 
-// Throws InputError where the sum passes 292 years.
+// Throws InputError where the sum passes what 63 bits hold.
 inline Nanos later(Nanos at, Nanos by) {
-  if (__builtin_add_overflow(at.value, by.value, &at.value))
-    throw InputError("", "", "the step takes more than 292 years");
+  if (__builtin_add_overflow(at.value, by.value, &at.value)) refuse_time();
   return at;
 }
 
@@ -100,15 +100,26 @@ class SharedPace {
   }
 
   static void set_share(Work& work, Nanos now, std::int64_t share) {
-    __extension__ using Wide = unsigned __int128;
     if (!work.flows_at(now) || work.share == share) return;
-    const Wide done = static_cast<Wide>((now - work.since).value) * work.share / full;
-    work.remaining.value -= static_cast<std::int64_t>(done);
+    work.remaining -= done_in(now - work.since, work.share);
     work.since = now;
     work.share = share;
-    const Wide left = (static_cast<Wide>(work.remaining.value) * full + (share - 1)) / share;
-    if (left > static_cast<Wide>(never.value)) throw InputError("", "", "the step takes more than 292 years");
-    work.end = later(now, Nanos{static_cast<std::int64_t>(left)});
+    work.end = later(now, time_for(work.remaining, share));
+  }
+
+  __extension__ using Wide = unsigned __int128;
+
+  // Rounded down.
+  static Nanos done_in(Nanos time, std::int64_t share) {
+    if (share == full) return time;
+    return {static_cast<std::int64_t>(static_cast<Wide>(time.value) * share / full)};
+  }
+  // Rounded up.
+  static Nanos time_for(Nanos work, std::int64_t share) {
+    if (share == full) return work;
+    const Wide time = (static_cast<Wide>(work.value) * full + (share - 1)) / share;
+    if (time > static_cast<Wide>(never.value)) refuse_time();
+    return {static_cast<std::int64_t>(time)};
   }
 
   std::array<Work, lane_count> lanes_;

@@ -1,6 +1,7 @@
 // When each step of a program began and ended.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "plan/program.h"
@@ -8,11 +9,21 @@
 
 namespace stowage {
 
+// Later than everything: the time of what does not happen.
+inline constexpr Nanos never{std::numeric_limits<std::int64_t>::max()};
+
 struct StepTime {
-  Nanos begin, end;
+  Nanos begin = never, end = never;
 };
 
 // One for each step, by id.
 using StepTimes = std::vector<StepTime>;
+
+// When the compute lane comes to an edge: a step is ready where the one before it ends.
+inline Nanos instant_of(Trigger at, const StepTimes& times) {
+  if (at.edge == Edge::begin) return times[at.step].begin;
+  if (at.edge == Edge::end) return times[at.step].end;
+  return at.step == 0 ? Nanos{} : times[at.step - 1].end;
+}
 
 }  // namespace stowage

@@ -1,0 +1,149 @@
+// How fast programs are made and simulated: steps a second, settings a second, and growth with the chain.
+//
+// Each figure is the best of several batches, on one core: what the machine can do when left alone.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "benchmarks/machine_name.h"
+#include "plan/block_table.h"
+#include "plan/plan.h"
+#include "plan/program.h"
+#include "simulator/engine.h"
+#include "simulator/evaluator.h"
+
+using namespace stowage;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Seconds that one call takes.
+template <class Function>
+double time_of(Function&& function) {
+  double best = 1e9;
+  for (int batch = 0; batch < 8; ++batch) {
+    int calls = 0;
+    const Clock::time_point start = Clock::now();
+    do {
+      function();
+      ++calls;
+    } while (seconds_since(start) < 0.02);
+    best = std::min(best, seconds_since(start) / calls);
+  }
+  return best;
+}
+
+constexpr std::int64_t mebi = 1 << 20;
+
+BlockProfile block(const char* group, std::int64_t count, std::int64_t scale) {
+  BlockProfile block;
+  block.name = std::string(group) + ".0";
+  block.group = group;
+  block.count = count;
+  block.times.forward = {3'100'000 * scale};
+  block.times.backward = {6'400'000 * scale};
+  block.sizes = {{27 * mebi}, {270 * mebi * scale}, {2 * mebi}, {40 * mebi}, {90 * mebi}, {}};
+  block.saved = {{"norm", {27 * mebi}, Scope::attention, {}, {}},
+                 {"qkv", {81 * mebi}, Scope::attention, {}, {}},
+                 {"context", {27 * mebi}, Scope::attention, {}, {}},
+                 {"hidden", {108 * mebi}, Scope::ffn, {}, {}}};
+  return block;
+}
+
+// Two kinds of blocks, one to two, as large diffusion transformers have them.
+Profile chain(std::int64_t blocks) {
+  Profile profile;
+  profile.name = "chain";
+  profile.fixed = {{900 * mebi}, {0}, {27 * mebi}, {64 * mebi}, {500'000}, {800'000}, {9'000'000}};
+  profile.blocks = {block("double", blocks / 3, 2), block("single", blocks - blocks / 3, 1)};
+  return profile;
+}
+
+Machine machine() {
+  Machine machine;
+  machine.device = {{24'576 * mebi}, {}};
+  machine.host = {{65'536 * mebi}, {65'536 * mebi}, PinnedRounding::exact};
+  machine.links.h2d = machine.links.d2h = {{26'000'000'000}, {10'000}};
+  machine.links.pageable = {9'000'000'000};
+  return machine;
+}
+
+std::vector<Settings> settings_to_try() {
+  std::vector<Settings> all(7);
+  all[1].policy = Policy::recompute;
+  all[2].policy = Policy::recompute;
+  all[2].interval = 2;
+  all[2].stride = 4;
+  all[3].policy = Policy::offload;
+  all[3].transfer.prefetch = 2;
+  all[4].policy = Policy::offload;
+  all[4].scope = Scope::attention;
+  all[5].policy = Policy::recompute_offload;
+  all[5].interval = 3;
+  all[6].policy = Policy::recompute;
+  all[6].swap = {20, SwapWhich::last, SwapMode::two_way};
+  return all;
+}
+
+// Nanoseconds that one program step takes, in each way of going through it.
+struct Cost {
+  double engine, shared, evaluator, made;
+  std::size_t steps;
+};
+
+Cost cost_of(const BlockTable& table, const Settings& settings) {
+  Machine sharing = machine();
+  sharing.links.duplex = 0.8;
+  sharing.links.compute_slowdown = 0.05;
+  Engine engine(machine()), shared(sharing);
+  Evaluator evaluator(machine());
+  const Program program = compile(table, expand(table, settings).plan);
+  const double each = 1e9 / static_cast<double>(program.steps.size());
+  return {time_of([&] { engine.simulate(program); }) * each,
+          time_of([&] { shared.simulate(program); }) * each,
+          time_of([&] { evaluator.evaluate(program); }) * each,
+          time_of([&] { compile(table, expand(table, settings).plan); }) * each, program.steps.size()};
+}
+
+void print_rates(const BlockTable& table) {
+  std::printf("%u blocks, one core          million program steps a second           settings a second,\n",
+              table.size());
+  std::printf(
+      "                            engine  shared rates  evaluator  compile  from settings to figures\n");
+  for (const Settings& settings : settings_to_try()) {
+    const Cost cost = cost_of(table, settings);
+    const double per_settings = (cost.made + cost.evaluator) * static_cast<double>(cost.steps) / 1e9;
+    std::printf("%-36s %5zu steps\n", describe(settings).c_str(), cost.steps);
+    std::printf("                            %6.1f  %12.1f  %9.1f  %7.1f  %10.0f\n", 1e3 / cost.engine,
+                1e3 / cost.shared, 1e3 / cost.evaluator, 1e3 / cost.made, 1 / per_settings);
+  }
+}
+
+void print_growth() {
+  Settings settings;
+  settings.policy = Policy::offload;
+  std::printf("\ngrowth with the chain (%s), nanoseconds a block\n", describe(settings).c_str());
+  std::printf("blocks      engine  evaluator   compile\n");
+  for (std::int64_t blocks : {50, 158, 500, 1581, 5000}) {
+    const BlockTable table(chain(blocks));
+    const Cost cost = cost_of(table, settings);
+    const double per_block = static_cast<double>(cost.steps) / static_cast<double>(blocks);
+    std::printf("%6d  %10.1f %10.1f %9.1f\n", static_cast<int>(blocks), cost.engine * per_block,
+                cost.evaluator * per_block, cost.made * per_block);
+  }
+}
+
+}  // namespace
+
+int main() {
+  std::printf("on %s\n\n", benchmarks::machine_name().c_str());
+  print_rates(BlockTable(chain(57)));
+  print_growth();
+}
