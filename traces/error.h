@@ -1,5 +1,5 @@
 // The three things that can go wrong. `main` catches them once; everything else is an answer, not an
-// exception.
+// exception. What the first two say is one line, with control characters replaced.
 #pragma once
 
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // Strict JSON: reading that knows where it is, and writing that keeps the order of keys.
 //
-// Only this file's source knows the JSON library. Other folders read and write their own formats through it.
+// Other folders read and write their own formats through it; the JSON library stays behind it.
 #pragma once
 
 #include <concepts>
@@ -22,8 +22,8 @@ namespace stowage {
 // InputError with that path and what was expected. Cheap to copy; keeps the document alive.
 class JsonNode {
  public:
-  // Throws InputError with line and column for malformed text, for a key given twice, and for nesting
-  // beyond 64.
+  // Throws InputError: with line and column for malformed text, with its path for a key given twice, and for
+  // nesting beyond 64.
   static JsonNode parse(const std::string& text);
 
   const std::string& path() const { return path_; }
@@ -46,6 +46,7 @@ class JsonNode {
   bool is_integer() const;
   bool boolean() const;
   std::string string() const;
+  // 10.0 and 1e3 are no integers here.
   std::int64_t integer(std::int64_t least = std::numeric_limits<std::int64_t>::min(),
                        std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
   double number(double least, double most) const;

@@ -36,7 +36,7 @@ TEST_CASE("the machine of the design is read as printed, and survives its file")
 
 TEST_CASE("wrong machines are refused with the path of the key") {
   REQUIRE(refused("\"duplex\": 1.0", "\"duplex\": 1.5") ==
-          "links.duplex: expected a number from 0.0 to 1.0, not 1.5");
+          "links.duplex: expected a number from 0 to 1, not 1.5");
   REQUIRE(refused("\"duplex\": 1.0", "\"duplex\": 0") == "links.duplex: expected more than 0");
   REQUIRE(refused("\"compute_slowdown\": 0.0", "\"compute_slowdown\": 1") ==
           "links.compute_slowdown: expected less than 1");

@@ -59,7 +59,7 @@ TEST_CASE("wrong profiles are refused with the path of the key") {
           "blocks[0].forward_ns: expected at least 0, not -1");
   REQUIRE(refused("\"forward_ns\": 10,", "") == "blocks[0].forward_ns: the key is missing");
   REQUIRE(refused("\"bytes\": 12", "\"bytes\": \"12\"") ==
-          "blocks[0].saved[0].bytes: expected an integer, not a string");
+          "blocks[0].saved[0].bytes: expected an integer, not \"12\"");
   REQUIRE(refused("\"attention\"}", "\"atention\"}") ==
           "blocks[0].saved[0].scope: expected one of attention, ffn, other, not \"atention\"");
   REQUIRE(refused("\"version\": 1", "\"version\": 2") == "version: expected version 1, not 2");
