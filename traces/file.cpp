@@ -5,15 +5,19 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "traces/error.h"
 
 namespace stowage {
 namespace {
+
+namespace fs = std::filesystem;
 
 // An open file that closes itself; close() reports what only closing can find out.
 class Descriptor {
@@ -31,20 +35,6 @@ class Descriptor {
   int value_;
 };
 
-// Removes the file unless it was kept.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(std::string name) : name_(std::move(name)) {}
-  ~TemporaryFile() {
-    if (!kept_) ::unlink(name_.c_str());
-  }
-  void keep() { kept_ = true; }
-
- private:
-  std::string name_;
-  bool kept_ = false;
-};
-
 [[noreturn]] void fail(const std::string& file, const char* verb) {
   throw SystemError(file, std::string("cannot ") + verb + ": " + std::strerror(errno));
 }
@@ -58,30 +48,77 @@ void write_all(int descriptor, const std::string& content, const std::string& fi
   }
 }
 
-// Devices and pipes cannot be replaced by renaming: they are written as they are.
+// Appends, so that `-o /dev/stdout >> log` keeps the log.
 void write_in_place(const std::string& file, const std::string& content) {
-  Descriptor out(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  Descriptor out(::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (out.get() < 0) fail(file, "write");
   write_all(out.get(), content, file);
   if (!out.close()) fail(file, "write");
 }
 
-mode_t usual_mode() {
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  return 0666 & ~mask;
+// The regular file, there or not, that `file` stands for: the end of its symbolic links. Absent where a
+// rename would be wrong: for a device, a pipe, or a file that a process holds open (/dev/stdout).
+std::optional<fs::path> replaceable(const std::string& file) {
+  fs::path target = file;
+  for (int links = 0; links < 40; ++links) {
+    if (target.string().starts_with("/proc/") || target.string().starts_with("/dev/fd/")) return std::nullopt;
+    struct stat about {};
+    if (::lstat(target.c_str(), &about) != 0 || S_ISREG(about.st_mode)) return target;
+    if (!S_ISLNK(about.st_mode)) return std::nullopt;
+    std::error_code gone;
+    target = target.parent_path() / fs::read_symlink(target, gone);  // an absolute link replaces the folder
+  }
+  errno = ELOOP;
+  fail(file, "write");
 }
 
-void replace(const std::string& file, const std::string& content) {
-  std::string name = file + ".XXXXXX";
-  Descriptor out(::mkostemp(name.data(), O_CLOEXEC));
-  if (out.get() < 0) fail(file, "write");
-  TemporaryFile temporary(name);
-  write_all(out.get(), content, file);
-  if (::fchmod(out.get(), usual_mode()) != 0 || ::fsync(out.get()) != 0 || !out.close()) fail(file, "write");
-  if (::rename(name.c_str(), file.c_str()) != 0) fail(file, "write");
-  temporary.keep();
+// Without it a power cut after the rename could leave an empty file. Some file systems cannot.
+bool flush(int descriptor) {
+  return ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP;
 }
+
+// A new file beside `target`, gone again unless it replaces it. `file` is the target as the user knows it.
+class Draft {
+ public:
+  Draft(const fs::path& target, const std::string& file) : target_(target), file_(file) {
+    struct stat about {};
+    const bool exists = ::stat(target.c_str(), &about) == 0;
+    if (exists && ::access(target.c_str(), W_OK) != 0) fail(file, "write");
+    // A new file gets 0666, from which the kernel takes the umask; an existing one keeps its mode.
+    create(exists ? 0600 : 0666);
+    if (exists) ::fchmod(out_->get(), about.st_mode & 0777);
+  }
+  ~Draft() {
+    if (!name_.empty()) ::unlink(name_.c_str());
+  }
+  Draft(const Draft&) = delete;
+
+  void replace_target(const std::string& content) {
+    write_all(out_->get(), content, file_);
+    if (!flush(out_->get()) || !out_->close()) fail(file_, "write");
+    if (::rename(name_.c_str(), target_.c_str()) != 0) fail(file_, "write");
+    name_.clear();
+  }
+
+ private:
+  void create(mode_t mode) {
+    const std::string stem = ".stowage-" + std::to_string(::getpid()) + "-";
+    for (int attempt = 0; attempt < 1000; ++attempt) {
+      const std::string name = (target_.parent_path() / (stem + std::to_string(attempt))).string();
+      out_.emplace(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+      if (out_->get() < 0 && errno == EEXIST) continue;  // of another thread, or left by a process that died
+      if (out_->get() < 0) break;
+      name_ = name;
+      return;
+    }
+    fail(file_, "write");
+  }
+
+  const fs::path& target_;
+  const std::string& file_;
+  std::string name_;
+  std::optional<Descriptor> out_;
+};
 
 }  // namespace
 
@@ -100,14 +137,10 @@ std::string read_file(const std::string& file) {
 }
 
 void write_file(const std::string& file, const std::string& content) {
-  std::error_code ignored;
-  const std::filesystem::path target = std::filesystem::canonical(file, ignored);
-  const std::string name = target.empty() ? file : target.string();  // through a symbolic link, not over it
-  struct stat about {};
-  if (::stat(name.c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
-    write_in_place(name, content);
+  if (const std::optional<fs::path> target = replaceable(file))
+    Draft(*target, file).replace_target(content);
   else
-    replace(name, content);
+    write_in_place(file, content);
 }
 
 }  // namespace stowage

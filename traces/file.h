@@ -9,7 +9,9 @@ namespace stowage {
 std::string read_file(const std::string& file);
 
 // Writes beside `file` and renames, so that `file` is the old content or the new one, never half of it; a
-// failure (no such folder, a full disk) leaves nothing behind. Throws SystemError.
+// failure (no such folder, a full disk) leaves nothing behind. A symbolic link is written through, an
+// existing file keeps its mode and is refused if it is read-only. What cannot be replaced (a device, a pipe,
+// /dev/stdout) is appended to. Throws SystemError.
 void write_file(const std::string& file, const std::string& content);
 
 }  // namespace stowage
