@@ -1,0 +1,60 @@
+// A device as the runtime sees it: memory for tensors, host memory, and two copy lanes beside the compute
+// thread.
+//
+//   compute thread   allocates, submits copies, computes, frees
+//   h2d, d2h         each carries out its copies one at a time, in the order of submission
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "runtime/memory_pool.h"
+#include "runtime/pinned_pool.h"
+#include "traces/timeline.h"
+#include "traces/units.h"
+
+namespace stowage {
+
+using Instant = std::chrono::steady_clock::time_point;
+
+// A copy that was submitted.
+class Copy {
+ public:
+  virtual ~Copy() = default;
+  virtual bool ended() const = 0;
+  // What the compute thread does from now on sees the copy's result. Throws what made the copy fail.
+  virtual void wait() = 0;
+  // Once it has ended. It begins when nothing but its own duration keeps it: submitted, after its lane's
+  // previous copy, and after all that it had to wait for.
+  virtual Instant begin() const = 0;
+  virtual Instant end() const = 0;
+};
+
+struct CopyPiece {
+  void* to;
+  const void* from;
+  Bytes bytes;
+};
+
+// Several pieces are one copy: they pay one latency. The memory must stay until the copy has ended.
+struct CopyJob {
+  Lane lane;  // h2d or d2h
+  std::vector<CopyPiece> pieces;
+  std::vector<std::shared_ptr<Copy>> after;  // does not start before these have ended
+  bool always_pays_latency = true;  // a lane of one stream; else only where it does not follow back to back
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual c10::Device place() const = 0;
+  virtual MemoryPool& memory() = 0;
+  virtual PinnedPool& host_memory() = 0;
+  // Starts after everything that compute was given so far. Returns at once.
+  virtual std::shared_ptr<Copy> submit(CopyJob job) = 0;
+};
+
+}  // namespace stowage

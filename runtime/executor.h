@@ -1,0 +1,94 @@
+// Carries out a program over a chain of blocks, on a device: the second interpreter of programs.
+//
+// Each block is a graph of its own. Its input is cut from the block before, its gradient is handed over by
+// hand, so every step of the program is one call on the compute thread:
+//
+//   F_i   block.forward; saved tensors stay, or are dropped as they are saved (the first pass of a recomputed
+//   block) R_i   the same, with the random state of F_i, and saving B_i   autograd through the block's graph;
+//   B_0 goes on through the prologue E     chain.epilogue and its backward O     the optimizer, each
+//   parameter where it lives
+//
+// Copies are submitted at the edges that the program names, and memory is freed at those that it names. The
+// loss, the gradients and the random state afterwards equal those of an ordinary LibTorch step, bit for bit.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+#include "plan/program.h"
+#include "runtime/block_weights.h"
+#include "runtime/chain.h"
+#include "runtime/device.h"
+#include "runtime/optimizer.h"
+#include "runtime/saved_tensors.h"
+#include "traces/timeline.h"
+
+namespace stowage {
+
+// Exact device bytes around one compute step.
+struct StepMemory {
+  StepId step;
+  Bytes before, peak, after;
+};
+
+struct StepReport {
+  double loss = 0;
+  double gradient_norm = 0;  // over all trained parameters
+  Timeline timeline;         // source "measured"; the name is left to the caller
+  std::vector<StepMemory> memory;
+};
+
+// Memory ran out. Weights, optimizer and random state are as before the step; the next one can run.
+struct Shortage {
+  StepId step;  // compute step
+  Refusal refusal;
+};
+
+using StepResult = std::variant<StepReport, Shortage>;
+
+class Executor {
+ public:
+  // Moves the weights of each block into one storage, and allocates gradients for the outer parameters; their
+  // bytes stay on the device. Chain and device must outlive it. Throws InputError where blocks share weights.
+  Executor(Chain& chain, Device& device);
+  // Brings all weights back to the device.
+  ~Executor();
+  Executor(const Executor&) = delete;
+
+  // One training step. `batch` must be on the device. Programs may change from step to step: weights that the
+  // program expects elsewhere are moved before the clock starts. Throws InputError where the program is not
+  // for this chain, or would lose updates of trained weights.
+  StepResult run(const Program& program, const State& batch, Optimizer& optimizer);
+
+  // All parameters that want gradients, in the order of updates.
+  std::vector<at::Tensor> trained() const;
+  // What a block swap of this block moves.
+  Bytes weight_bytes(std::uint32_t block) const;
+  // Told of each tensor that is saved; nullptr: nobody.
+  void listen(SaveListener* listener) { listener_ = listener; }
+  // Between steps the weights of swapped blocks have no memory on the device, and must not be touched; this
+  // brings them all back. Throws MemoryRefused.
+  void bring_weights_home();
+
+ private:
+  friend class StepRun;
+  struct OuterParameter {
+    at::Tensor parameter, gradient;
+  };
+
+  Chain& chain_;
+  Device& device_;
+  std::vector<ChainBlock*> blocks_;
+  std::vector<BlockWeights> weights_;
+  std::vector<OuterParameter> outer_;
+  std::unordered_set<StorageKey> parameter_storages_;
+  SaveListener* listener_ = nullptr;
+};
+
+// Bytes of the storages that a state's tensors live in, each once: `input_bytes` of the block it enters.
+Bytes storage_bytes(const State& state);
+
+}  // namespace stowage
