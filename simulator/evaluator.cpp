@@ -131,12 +131,12 @@ class Merging {
       : program_(program), times_(times), rounding_(rounding) {
     for (int lane = 0; lane < lane_count; ++lane) {
       const Range range = program.lanes[lane];
-      const bool empty = range.begin == range.end;
-      lanes_[lane] = {range.begin, range.begin, range.end, lane == compute ? Edge::ready : Edge::begin,
-                      empty             ? never
-                      : lane == compute ? Nanos{}
-                                        : times[range.begin].begin};
+      lanes_[lane] = {range.begin, range.begin, range.end, Edge::begin, never};
     }
+    LaneState& steps = lanes_[compute];
+    steps.edge = Edge::ready;
+    if (steps.step != steps.end) steps.at = Nanos{};
+    for (int lane : {h2d, d2h}) find_edge(lanes_[lane]);
   }
 
   Peaks run() {
@@ -189,13 +189,28 @@ class Merging {
 
   void pass_copy_edge(LaneState& lane) {
     apply(lane.step, lane.edge);
-    if (lane.edge == Edge::begin) {
+    if (lane.edge == Edge::end) ++lane.step;
+    lane.edge = lane.edge == Edge::begin ? Edge::end : Edge::begin;
+    find_edge(lane);
+  }
+
+  // Most edges of copies touch no memory: on to the first that does, from the one to come.
+  void find_edge(LaneState& lane) const {
+    lane.at = never;
+    for (; lane.step != lane.end; ++lane.step, lane.edge = Edge::begin) {
+      if (lane.edge == Edge::begin && touches(lane.step, Edge::begin)) {
+        lane.at = times_[lane.step].begin;
+        return;
+      }
       lane.edge = Edge::end;
-      lane.at = times_[lane.step].end;
-    } else {
-      lane.edge = Edge::begin;
-      lane.at = ++lane.step == lane.end ? never : times_[lane.step].begin;
+      if (touches(lane.step, Edge::end)) {
+        lane.at = times_[lane.step].end;
+        return;
+      }
     }
+  }
+  bool touches(StepId step, Edge edge) const {
+    return program_.effect_ranges[step][static_cast<int>(edge)].size() > 0;
   }
 
   void raise_peaks() {

@@ -27,7 +27,7 @@ class Evaluator {
   ~Evaluator();
 
   // Exactly the run that Engine::simulate gives; absent for a deadlock. Budgets are the caller's to compare.
-  // Cost: linear in the program's steps, about half of the engine's.
+  // Cost: linear in the program's steps, less than the engine's.
   std::optional<Run> evaluate(const Program& program);
 
  private:
