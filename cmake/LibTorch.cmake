@@ -48,33 +48,48 @@ endforeach()
 
 # --- CUDA ----------------------------------------------------------------------------------------------------------------
 # c10_cuda (streams, events, the caching allocator) loads without a GPU and needs only the CUDA runtime, so the CUDA
-# sources are compiled and linked wherever its headers are. torch_cuda, which registers the kernels when it is loaded,
-# needs two gigabytes of libraries: it is linked where they are there.
+# sources are compiled and linked wherever that runtime and its headers are. torch_cuda, which registers the kernels when
+# it is loaded, needs gigabytes of other libraries: it is linked where they are there.
 set(LIBTORCH_HAS_CUDA OFF)
 set(LIBTORCH_HAS_CUDA_KERNELS OFF)
-file(GLOB packaged_cuda LIST_DIRECTORIES ON "${libtorch_root}/../nvidia/cu[0-9]*" "${libtorch_root}/../nvidia/cuda_runtime")
-find_path(cuda_include cuda_runtime_api.h PATHS ${packaged_cuda} ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES include
-          NO_CACHE)
-find_library(libtorch_c10_cuda c10_cuda PATHS "${libtorch_root}/lib" NO_DEFAULT_PATH NO_CACHE)
-find_library(libtorch_torch_cuda torch_cuda PATHS "${libtorch_root}/lib" NO_DEFAULT_PATH NO_CACHE)
-file(GLOB cudart "${libtorch_root}/lib/libcudart*.so.*")
-foreach(folder ${packaged_cuda} "$ENV{CUDA_HOME}" /usr/local/cuda)
-  file(GLOB found "${folder}/lib/libcudart.so.*" "${folder}/lib64/libcudart.so.[0-9]*")
-  list(APPEND cudart ${found})
-endforeach()
 
-if(libtorch_c10_cuda AND cuda_include AND cudart)
+# What the loader says of one of LibTorch's libraries: a line for each that it needs, with its path or "not found".
+function(libtorch_needs out name)
+  set(text "not found")
+  if(EXISTS "${libtorch_root}/lib/lib${name}.so")
+    execute_process(COMMAND ldd "${libtorch_root}/lib/lib${name}.so" OUTPUT_VARIABLE text ERROR_QUIET)
+  endif()
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+libtorch_needs(c10_cuda_needs c10_cuda)
+libtorch_needs(torch_cuda_needs torch_cuda)
+string(REGEX MATCH "libcudart[^\n]* => (/[^\n]*libcudart[^\n]*\\.so\\.([0-9]+)[^ \n]*)" cudart "${c10_cuda_needs}")
+set(cudart "${CMAKE_MATCH_1}")
+set(cuda_major "${CMAKE_MATCH_2}")
+
+# crt/ is not in every package that holds cuda_runtime_api.h, which needs it.
+file(GLOB cuda_folders "${libtorch_root}/../nvidia/cu[0-9]*" "${libtorch_root}/../nvidia/cuda_runtime")
+find_path(cuda_include crt/host_defines.h HINTS ${cuda_folders} ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES include
+          NO_CACHE)
+set(header_major "")
+if(cuda_include)
+  file(STRINGS "${cuda_include}/cuda_runtime_api.h" header_major REGEX "define CUDART_VERSION +[0-9]+")
+  string(REGEX REPLACE ".* ([0-9]+)[0-9][0-9][0-9]$" "\\1" header_major "${header_major}")
+endif()
+
+if(cudart AND cuda_major STREQUAL header_major)
   set(LIBTORCH_HAS_CUDA ON)
-  list(GET cudart 0 cudart)
   target_include_directories(LibTorch::LibTorch SYSTEM INTERFACE "${cuda_include}")
   target_compile_definitions(LibTorch::LibTorch INTERFACE STOWAGE_WITH_CUDA)
-  target_link_libraries(LibTorch::LibTorch INTERFACE "${libtorch_c10_cuda}" "${cudart}")
-  execute_process(COMMAND ldd "${libtorch_torch_cuda}" OUTPUT_VARIABLE loaded ERROR_QUIET)
-  if(libtorch_torch_cuda AND NOT loaded MATCHES "not found")
+  target_link_libraries(LibTorch::LibTorch INTERFACE "${libtorch_root}/lib/libc10_cuda.so" "${cudart}")
+  if(NOT torch_cuda_needs MATCHES "not found")
     set(LIBTORCH_HAS_CUDA_KERNELS ON)
-    target_link_libraries(
-      LibTorch::LibTorch INTERFACE "-Wl,--push-state,--no-as-needed" "${libtorch_torch_cuda}" "-Wl,--pop-state")
+    target_link_libraries(LibTorch::LibTorch INTERFACE "-Wl,--push-state,--no-as-needed"
+                                                       "${libtorch_root}/lib/libtorch_cuda.so" "-Wl,--pop-state")
   endif()
+elseif(cudart)
+  message(STATUS "LibTorch's CUDA is left out: it is ${cuda_major}, and the headers found are '${header_major}'")
 endif()
 
 message(STATUS "LibTorch ${LIBTORCH_VERSION} in ${libtorch_root}, CUDA device: ${LIBTORCH_HAS_CUDA}, "
