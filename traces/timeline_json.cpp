@@ -64,7 +64,7 @@ Timeline read(const JsonNode& root) {
   timeline.source = sources[root.at("source").choice(sources)];
   timeline.name = root.at("name").string();
   timeline.step = root.at("step_ns").nanos();
-  timeline.compute = root.at("compute_ns").nanos();
+  timeline.compute = {root.at("compute_ns").integer(0, timeline.step.value)};
   for (const JsonNode& item : root.at("spans").items()) timeline.spans.push_back(read_span(item));
   const JsonNode memory = root.at("memory");
   memory.allow({"device", "host"});
@@ -76,16 +76,15 @@ Timeline read(const JsonNode& root) {
 }
 
 void write_index(JsonWriter& json, std::string_view key, const std::optional<std::uint32_t>& index) {
-  if (index) json.field(key, *index);
+  json.key(key);
+  index ? json.value(*index) : json.null();
 }
 
 void write(JsonWriter& json, const Span& span) {
   json.begin_row().field("lane", name_of(span.lane)).field("step", name_of(span.kind));
   write_index(json, "block", span.block);
-  write_index(json, "storage", span.storage);
-  json.field("begin_ns", span.begin).field("end_ns", span.end);
-  if (span.lane != Lane::compute) json.field("bytes", span.bytes);
-  json.end_object();
+  if (span.storage) json.field("storage", *span.storage);
+  json.field("begin_ns", span.begin).field("end_ns", span.end).field("bytes", span.bytes).end_object();
 }
 
 void write(JsonWriter& json, const std::vector<MemorySample>& curve) {

@@ -4,7 +4,6 @@
 
 #include "tests/catch.h"
 #include "tests/traces/refusal.h"
-#include "traces/export/chrome.h"
 #include "traces/json.h"
 
 using namespace stowage;
@@ -47,25 +46,26 @@ TEST_CASE("wrong timelines are refused with the path of the key") {
   REQUIRE(refused("simulated", "dreamt").starts_with("source: expected one of simulated, measured"));
 }
 
-TEST_CASE("a Chrome trace holds lanes, stalls, memory and what was waited for") {
-  Timeline measured = example();
-  measured.source = "measured";
-  const JsonNode root = JsonNode::parse(to_chrome_trace({example(), measured}));
-  int spans = 0, counters = 0, names = 0, arrows = 0;
-  for (const JsonNode& event : root.at("traceEvents").items()) {
-    const std::string phase = event.at("ph").string();
-    spans += phase == "X";
-    counters += phase == "C";
-    names += phase == "M";
-    arrows += phase == "f";
-    if (event.at("name").string() == "restore_saved 0.1" && event.at("pid").integer() == 1) {
-      REQUIRE(event.at("ts").number(0.3, 0.3) == 0.3);  // 300 ns
-      REQUIRE(event.at("dur").number(0.2, 0.2) == 0.2);
-      REQUIRE(event.at("args").at("bytes").integer() == 64);
-    }
-  }
-  REQUIRE(spans == 2 * (3 + 1));     // spans and the stall, for each of two processes
-  REQUIRE(counters == 2 * (3 + 1));  // device and host samples
-  REQUIRE(names == 2 * (1 + 4));     // the process, three lanes and the stalls
-  REQUIRE(arrows == 2);
+TEST_CASE("every key of a timeline is checked") {
+  const std::string text = to_json(example());
+  const auto refused = [&](const char* from, const char* to) {
+    return refusal(parse_timeline, changed(text, from, to));
+  };
+  REQUIRE(refused("\"compute_ns\": 1300", "\"compute_ns\": 1501") ==
+          "compute_ns: expected at most 1500, not 1501");
+  REQUIRE(refused("\"step_ns\": 1500", "\"step\": 1500") == "step: unknown key");
+  REQUIRE(refused("\"lane\": \"h2d\"", "\"lane\": \"p2p\"") ==
+          "spans[1].lane: expected one of compute, h2d, d2h, not \"p2p\"");
+  REQUIRE(refused("\"block\": 0", "\"block\": 4294967296") ==
+          "spans[0].block: expected at most 4294967295, not 4294967296");
+  REQUIRE(refused("\"end_ns\": 500", "\"end_ns\": 299") == "spans[1].end_ns: expected at least 300, not 299");
+  REQUIRE(refused("\"bytes\": 64", "\"bytes\": -1") == "spans[1].bytes: expected at least 0, not -1");
+  REQUIRE(refused("\"copies\": 1", "\"copies\": \"1\"") == "counters.copies: expected an integer, not \"1\"");
+  REQUIRE(refused("\"host\": [", "\"hosts\": [") == "memory.hosts: unknown key");
+}
+
+TEST_CASE("spans are written with all their keys") {
+  const JsonNode root = JsonNode::parse(to_json(example()));
+  for (const JsonNode& span : root.at("spans").items())
+    for (const char* key : {"lane", "step", "block", "begin_ns", "end_ns", "bytes"}) REQUIRE(span.find(key));
 }

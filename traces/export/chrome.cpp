@@ -1,6 +1,8 @@
 #include "traces/export/chrome.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "traces/json.h"
 
@@ -8,6 +10,7 @@ namespace stowage {
 namespace {
 
 constexpr int stall_thread = lane_count;
+constexpr int thread_count = lane_count + 1;
 
 // Chrome's unit is the microsecond; three decimals keep nanoseconds exact.
 std::string micros(Nanos nanos) {
@@ -24,6 +27,39 @@ std::string title(const Span& span) {
   return text;
 }
 
+// The spans of each block, in time order: arrows are found among a block's few spans, not among all.
+class BlockSpans {
+ public:
+  explicit BlockSpans(const std::vector<Span>& spans) {
+    for (const Span& span : spans)
+      if (span.block) spans_.push_back(&span);
+    std::stable_sort(spans_.begin(), spans_.end(),
+                     [](const Span* a, const Span* b) { return *a->block < *b->block; });
+  }
+
+  // The step that waited, and the copy that ended last before it began. Null where there is none.
+  std::pair<const Span*, const Span*> ends_of(const Stall& stall) const {
+    const Span* step = nullptr;
+    const Span* copy = nullptr;
+    for (auto at = first(*stall.block); at != spans_.end() && (*at)->block == stall.block; ++at)
+      if (!step && (*at)->lane == Lane::compute && (*at)->begin >= stall.end) step = *at;
+    for (auto at = first(*stall.block); step && at != spans_.end() && (*at)->block == stall.block; ++at) {
+      const bool awaited =
+          (*at)->lane != Lane::compute && (*at)->end > stall.begin && (*at)->end <= step->begin;
+      if (awaited && (!copy || (*at)->end > copy->end)) copy = *at;
+    }
+    return {step, copy};
+  }
+
+ private:
+  std::vector<const Span*>::const_iterator first(std::uint32_t block) const {
+    return std::partition_point(spans_.begin(), spans_.end(),
+                                [&](const Span* span) { return *span->block < block; });
+  }
+
+  std::vector<const Span*> spans_;
+};
+
 class ChromeTrace {
  public:
   ChromeTrace() { json_.begin_object().field("displayTimeUnit", "ns").key("traceEvents").begin_array(); }
@@ -31,23 +67,33 @@ class ChromeTrace {
   void add(const Timeline& timeline) {
     ++process_;
     name("process_name", 0, timeline.source + (timeline.name.empty() ? "" : " " + timeline.name));
-    for (int lane = 0; lane < lane_count; ++lane) name("thread_name", lane, name_of(static_cast<Lane>(lane)));
-    name("thread_name", stall_thread, "stalls");
+    for (int thread = 0; thread < thread_count; ++thread) {
+      name("thread_name", thread, thread == stall_thread ? "stalls" : name_of(static_cast<Lane>(thread)));
+      event("M", thread, "thread_sort_index")
+          .key("args")
+          .begin_row()
+          .field("sort_index", thread)
+          .end_object()
+          .end_object();
+    }
     for (const Span& span : timeline.spans) add(span);
     for (const Stall& stall : timeline.stalls) add(stall);
     for (const MemorySample& sample : timeline.memory.device) add("device bytes", sample);
     for (const MemorySample& sample : timeline.memory.host) add("host bytes", sample);
-    for (const Stall& stall : timeline.stalls) connect(timeline, stall);
+    const BlockSpans spans(timeline.spans);
+    for (const Stall& stall : timeline.stalls)
+      if (stall.block) connect(spans.ends_of(stall));
   }
 
   std::string text() { return json_.end_array().end_object().text(); }
 
  private:
+  // Thread numbers differ from process to process, and from the process's own: viewers join or move those.
   JsonWriter& event(const char* phase, int thread, std::string_view name) {
     return json_.begin_row()
         .field("ph", phase)
         .field("pid", process_)
-        .field("tid", thread)
+        .field("tid", 10 * process_ + thread)
         .field("name", name);
   }
   void name(const char* what, int thread, const std::string& text) {
@@ -71,7 +117,13 @@ class ChromeTrace {
     event("C", 0, counter).key("ts").raw(micros(sample.at));
     json_.key("args").begin_row().field("bytes", sample.bytes).end_object().end_object();
   }
-  void connect(const Timeline& timeline, const Stall& stall);
+  void connect(std::pair<const Span*, const Span*> step_and_copy) {
+    const auto [step, copy] = step_and_copy;
+    if (!step || !copy) return;
+    ++flows_;
+    flow("s", copy->lane, copy->begin);
+    flow("f", Lane::compute, step->begin);
+  }
   void flow(const char* phase, Lane lane, Nanos at) {
     event(phase, static_cast<int>(lane), "wait").field("cat", "wait").field("id", flows_);
     json_.key("ts").raw(micros(at));
@@ -82,22 +134,6 @@ class ChromeTrace {
   JsonWriter json_;
   int process_ = 0, flows_ = 0;
 };
-
-// The copy whose end let the waiting step begin is the one that ends with the stall.
-void ChromeTrace::connect(const Timeline& timeline, const Stall& stall) {
-  const Span* copy = nullptr;
-  const Span* step = nullptr;
-  for (const Span& span : timeline.spans) {
-    const bool waited = span.lane == Lane::compute && span.begin == stall.end && span.block == stall.block;
-    const bool ended_it = span.lane != Lane::compute && span.end == stall.end && span.block == stall.block;
-    if (waited && !step) step = &span;
-    if (ended_it) copy = &span;
-  }
-  if (!copy || !step) return;
-  ++flows_;
-  flow("s", copy->lane, copy->begin);
-  flow("f", Lane::compute, step->begin);
-}
 
 }  // namespace
 
