@@ -53,7 +53,9 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 };
 
-// As for profiles: throws InputError with the path of the key.
+// As for profiles: throws InputError with the path of the key. Memory sizes and the rates of `h2d` and `d2h`
+// are required. By default nothing is reserved, latencies are 0, all host memory may be pinned, and a
+// pageable copy runs at a third of the h2d rate.
 Machine read_machine(const std::string& file);
 Machine parse_machine(const std::string& text);
 std::string to_json(const Machine& machine);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <string_view>
+#include <unordered_map>
 
 namespace stowage {
 namespace {
@@ -39,6 +41,20 @@ void add(Digest& digest, const BlockSizes& sizes) {
   digest.add(sizes.backward_workspace);
 }
 
+// Storages count by the tensors that share them: their names may differ from one measurement to the next.
+void add(Digest& digest, const BlockProfile& block) {
+  digest.add(static_cast<std::int64_t>(block.saved.size()));
+  for (const SavedTensor& tensor : block.saved) {
+    digest.add(tensor.name);
+    digest.add(tensor.bytes);
+    digest.add(static_cast<std::int64_t>(tensor.scope));
+  }
+  for (const SavedStorage& storage : storages(block)) {
+    digest.add(static_cast<std::int64_t>(storage.tensors.size()));
+    for (std::uint32_t tensor : storage.tensors) digest.add(tensor);
+  }
+}
+
 }  // namespace
 
 std::vector<BlockProfile> Profile::expanded() const {
@@ -61,31 +77,21 @@ std::string Profile::digest() const {
     digest.add(block.group.has_value());
     digest.add(block.count);
     add(digest, block.sizes);
-    digest.add(static_cast<std::int64_t>(block.saved.size()));
-    for (const SavedTensor& tensor : block.saved) {
-      digest.add(tensor.name);
-      digest.add(tensor.bytes);
-      digest.add(static_cast<std::int64_t>(tensor.scope));
-      digest.add(tensor.storage.value_or(""));
-      digest.add(tensor.storage.has_value());
-    }
+    add(digest, block);
   }
   return digest.text();
 }
 
 std::vector<SavedStorage> storages(const BlockProfile& block) {
   std::vector<SavedStorage> all;
+  std::unordered_map<std::string_view, std::size_t> named;
   for (std::uint32_t i = 0; i < block.saved.size(); ++i) {
     const SavedTensor& tensor = block.saved[i];
-    const auto same = std::find_if(all.begin(), all.end(), [&](const SavedStorage& storage) {
-      return tensor.storage && block.saved[storage.tensors.front()].storage == tensor.storage;
-    });
-    if (same == all.end()) {
-      all.push_back({tensor.bytes, tensor.scope, {i}});
-    } else {
-      same->bytes = std::max(same->bytes, tensor.bytes);
-      same->tensors.push_back(i);
-    }
+    const std::size_t at =
+        tensor.storage ? named.try_emplace(*tensor.storage, all.size()).first->second : all.size();
+    if (at == all.size()) all.push_back({tensor.bytes, tensor.scope, {}});
+    all[at].bytes = std::max(all[at].bytes, tensor.bytes);
+    all[at].tensors.push_back(i);
   }
   return all;
 }

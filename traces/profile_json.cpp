@@ -19,7 +19,7 @@ class Total {
  public:
   void add(const JsonNode& node, std::int64_t value, std::int64_t times = 1) {
     if (value > 0 && (times > most_in_total / value || sum_ > most_in_total - value * times))
-      node.refuse("a chain whose figures add up to less than 2^60");
+      node.refuse("a chain whose figures add up to at most 2^60");
     sum_ += value * times;
   }
 
@@ -41,23 +41,26 @@ Quantity figure(const JsonNode& node, std::string_view key, Total& total, std::i
   return {value};
 }
 
-std::vector<std::int64_t> integers(const JsonNode& node) {
-  std::vector<std::int64_t> values;
-  for (const JsonNode& item : node.items()) values.push_back(item.integer());
-  return values;
+std::optional<std::vector<std::int64_t>> read_extents(const JsonNode& node, std::string_view key) {
+  const auto found = node.find(key);
+  if (!found) return std::nullopt;
+  std::vector<std::int64_t> extents;
+  for (const JsonNode& item : found->items()) extents.push_back(item.integer(0));
+  return extents;
 }
 
-TensorLayout read_layout(const JsonNode& node) {
+// Absent where the tensor has none of its keys.
+std::optional<TensorLayout> read_layout(const JsonNode& node) {
   TensorLayout layout;
-  layout.dtype = node.at("dtype").string();
-  const JsonNode shape = node.at("shape");
-  layout.shape = integers(shape);
-  for (const JsonNode& item : shape.items()) item.integer(0);
-  const JsonNode strides = node.at("strides");
-  layout.strides = integers(strides);
-  if (layout.strides.size() != layout.shape.size())
-    strides.refuse("as many strides as the shape has dimensions");
-  if (const auto offset = node.find("storage_offset")) layout.storage_offset = offset->integer(0);
+  const auto dtype = node.find("dtype");
+  if (dtype) layout.dtype = dtype->string();
+  layout.shape = read_extents(node, "shape");
+  layout.strides = read_extents(node, "strides");
+  if (layout.shape && layout.strides && layout.shape->size() != layout.strides->size())
+    node.at("strides").refuse("as many strides as the shape has dimensions");
+  const auto offset = node.find("storage_offset");
+  if (offset) layout.storage_offset = offset->integer(0);
+  if (!dtype && !layout.shape && !layout.strides && !offset) return std::nullopt;
   return layout;
 }
 
@@ -73,8 +76,7 @@ SavedTensor read_saved(const JsonNode& node, Totals& totals, std::int64_t count)
   tensor.name = node.at("name").string();
   tensor.bytes = figure<Bytes>(node, "bytes", totals.bytes, count, true);
   if (const auto scope = node.find("scope")) tensor.scope = static_cast<Scope>(scope->choice(scope_words));
-  if (node.find("dtype") || node.find("shape") || node.find("strides") || node.find("storage_offset"))
-    tensor.layout = read_layout(node);
+  tensor.layout = read_layout(node);
   if (const auto storage = node.find("storage")) tensor.storage = read_storage(*storage);
   return tensor;
 }
@@ -83,13 +85,14 @@ BlockTimes read_times(const JsonNode& node, Totals& totals, std::int64_t count) 
   BlockTimes times;
   times.forward = figure<Nanos>(node, "forward_ns", totals.nanos, 2 * count, true);  // may run twice
   times.backward = figure<Nanos>(node, "backward_ns", totals.nanos, count, true);
-  if (const auto spread = node.find("forward_spread_ns")) times.forward_spread = spread->nanos();
-  if (const auto spread = node.find("backward_spread_ns")) times.backward_spread = spread->nanos();
+  times.forward_spread = figure<Nanos>(node, "forward_spread_ns", totals.nanos, count);
+  times.backward_spread = figure<Nanos>(node, "backward_spread_ns", totals.nanos, count);
   const auto scopes = node.find("scope_forward_ns");
   if (!scopes) return times;
   scopes->allow({"attention", "ffn", "other"});
   for (int i = 0; i < scope_count; ++i)
-    if (const auto part = scopes->find(scope_words[i])) times.scope_forward[i] = part->nanos();
+    if (scopes->find(scope_words[i]))
+      times.scope_forward[i] = figure<Nanos>(*scopes, scope_words[i], totals.nanos, count);
   return times;
 }
 
@@ -169,10 +172,19 @@ void write(JsonWriter& json, const FixedCosts& fixed) {
       .end_object();
 }
 
-void write_integers(JsonWriter& json, std::string_view key, const std::vector<std::int64_t>& values) {
+void write_extents(JsonWriter& json, std::string_view key,
+                   const std::optional<std::vector<std::int64_t>>& extents) {
+  if (!extents) return;
   json.key(key).begin_array();
-  for (std::int64_t value : values) json.value(value);
+  for (std::int64_t extent : *extents) json.value(extent);
   json.end_array();
+}
+
+void write(JsonWriter& json, const TensorLayout& layout) {
+  if (layout.dtype) json.field("dtype", *layout.dtype);
+  write_extents(json, "shape", layout.shape);
+  write_extents(json, "strides", layout.strides);
+  json.field("storage_offset", layout.storage_offset);
 }
 
 void write(JsonWriter& json, const SavedTensor& tensor) {
@@ -180,12 +192,7 @@ void write(JsonWriter& json, const SavedTensor& tensor) {
       .field("name", tensor.name)
       .field("bytes", tensor.bytes)
       .field("scope", scope_words[static_cast<int>(tensor.scope)]);
-  if (tensor.layout) {
-    json.field("dtype", tensor.layout->dtype);
-    write_integers(json, "shape", tensor.layout->shape);
-    write_integers(json, "strides", tensor.layout->strides);
-    json.field("storage_offset", tensor.layout->storage_offset);
-  }
+  if (tensor.layout) write(json, *tensor.layout);
   if (tensor.storage) json.field("storage", *tensor.storage);
   json.end_object();
 }

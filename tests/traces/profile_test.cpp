@@ -2,6 +2,7 @@
 
 #include <random>
 #include <string>
+#include <vector>
 
 #include "tests/catch.h"
 #include "tests/traces/refusal.h"
@@ -9,6 +10,8 @@
 using namespace stowage;
 
 namespace {
+
+using Extents = std::vector<std::int64_t>;
 
 // The profile of the worked example, as it is printed.
 const std::string example = R"({"format": "stowage.profile", "version": 1, "name": "example",
@@ -44,7 +47,7 @@ TEST_CASE("profiles survive their file") {
   block.group.reset();
   block.sizes.dropped_workspace = Bytes{7};
   block.times.forward_spread = {2};
-  block.saved[0].layout = TensorLayout{"float32", {2, 3}, {3, 1}, 4};
+  block.saved[0].layout = TensorLayout{"float32", Extents{2, 3}, Extents{3, 1}, 4};
   block.saved[0].storage = "a";
   profile.segments_cross_groups = true;
   REQUIRE(parse_profile(to_json(profile)) == profile);
