@@ -1,0 +1,131 @@
+#include "cli/prediction.h"
+
+#include <array>
+#include <utility>
+
+#include "cli/quantity.h"
+#include "simulator/engine.h"
+#include "traces/timeline_names.h"
+
+namespace stowage {
+namespace {
+
+const char* name_of(MemorySpace space) {
+  switch (space) {
+    case MemorySpace::device:
+      return "device";
+    case MemorySpace::host:
+      return "host";
+    case MemorySpace::pinned:
+      return "pinned";
+  }
+  return "";
+}
+
+const char* memory_of(MemorySpace space) {
+  return space == MemorySpace::pinned ? "pinned host" : name_of(space);
+}
+
+// In the order of StepKind.
+constexpr std::array<const char*, 12> step_words = {
+    "prologue",         "forward",         "epilogue",       "recomputation",     "backward",     "optimizer step",
+    "store of a tensor", "restore of a tensor", "store of the input", "restore of the input", "load of the weights", "store of the weights"};
+
+std::string ran_sentence(const Run& run, const Machine& machine) {
+  return "It fits: a step takes " + readable(run.step) + " and at most " + readable(run.peaks.device) +
+         " of " + readable(machine.device.usable()) + " on the device.";
+}
+
+std::string shortage_sentence(const OutOfMemory& shortage, const Predicted& predicted) {
+  const Run& run = predicted.outcome.run;
+  return "It does not fit: " + std::string(memory_of(shortage.space)) + " memory runs out at " +
+         title_of(predicted.program.steps[shortage.step]) + ", which needs " + readable(shortage.needed) +
+         " where " + readable(shortage.free) + " are free. With memory enough a step would take " +
+         readable(run.step) + ", and " + readable(run.peaks.device) + " on the device.";
+}
+
+std::string deadlock_sentence(const Deadlock& deadlock, const Program& program) {
+  std::string text = "It would never end:";
+  for (const auto& [waiting, awaited] : deadlock.waits)
+    text += " " + title_of(program.steps[waiting]) + " waits for " + title_of(program.steps[awaited]) + ";";
+  text.back() = '.';
+  return text;
+}
+
+void write_shortage(JsonWriter& json, const OutOfMemory& shortage, const Program& program) {
+  const Step& step = program.steps[shortage.step];
+  json.field("outcome", "out_of_memory")
+      .field("space", name_of(shortage.space))
+      .field("step", name_of(step.kind));
+  if (step.block) json.field("block", *step.block);
+  json.field("at_ns", shortage.at).field("needed_bytes", shortage.needed).field("free_bytes", shortage.free);
+}
+
+void write_deadlock(JsonWriter& json, const Deadlock& deadlock, const Program& program) {
+  json.field("outcome", "deadlock").key("waits").begin_array();
+  for (const auto& [waiting, awaited] : deadlock.waits)
+    json.begin_row()
+        .field("step", title_of(program.steps[waiting]))
+        .field("for", title_of(program.steps[awaited]))
+        .end_object();
+  json.end_array();
+}
+
+}  // namespace
+
+Predicted predict(const BlockTable& table, const Plan& plan, const Machine& machine) {
+  Predicted predicted;
+  predicted.program = compile(table, plan);
+  predicted.outcome = Engine(machine).simulate(predicted.program, predicted.timeline);
+  predicted.timeline.name = table.profile_name;
+  return predicted;
+}
+
+Prediction prediction_of(const Run& run) {
+  return {
+      run.step, run.compute, run.stall(), run.peaks.device, run.peaks.host_activation, run.peaks.host_pinned};
+}
+
+std::string title_of(const Step& step) {
+  std::string text = std::string("the ") + step_words[static_cast<std::size_t>(step.kind)];
+  if (step.block) text += " of block " + std::to_string(*step.block);
+  return text;
+}
+
+std::string sentence(const Predicted& predicted, const Machine& machine) {
+  if (const auto* shortage = std::get_if<OutOfMemory>(&predicted.outcome.verdict))
+    return shortage_sentence(*shortage, predicted);
+  if (const auto* deadlock = std::get_if<Deadlock>(&predicted.outcome.verdict))
+    return deadlock_sentence(*deadlock, predicted.program);
+  return ran_sentence(predicted.outcome.run, machine);
+}
+
+void write_verdict(JsonWriter& json, const Predicted& predicted) {
+  if (const auto* shortage = std::get_if<OutOfMemory>(&predicted.outcome.verdict))
+    write_shortage(json, *shortage, predicted.program);
+  else if (const auto* deadlock = std::get_if<Deadlock>(&predicted.outcome.verdict))
+    write_deadlock(json, *deadlock, predicted.program);
+  else
+    json.field("outcome", "ran");
+}
+
+void write_run(JsonWriter& json, const Run& run) {
+  json.field("step_ns", run.step).field("compute_ns", run.compute).field("stall_ns", run.stall());
+  json.key("stalls").begin_row();
+  for (std::size_t cause = 0; cause < stall_names.size(); ++cause)
+    json.field(stall_names[cause], run.stalls[cause]);
+  json.end_object()
+      .field("peak_bytes", run.peaks.device)
+      .field("peak_reserved_bytes", run.peaks.device_reserved)
+      .field("host_peak_bytes", run.peaks.host)
+      .field("host_activation_peak_bytes", run.peaks.host_activation)
+      .field("host_pinned_peak_bytes", run.peaks.host_pinned);
+}
+
+void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
+  json.key(key).begin_array();
+  for (const std::string& text : texts) json.value(text);
+  json.end_array();
+}
+
+}  // namespace stowage

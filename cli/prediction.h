@@ -1,0 +1,44 @@
+// A plan, simulated: what every command that predicts has in hand, and how it is told.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/block_table.h"
+#include "plan/plan.h"
+#include "plan/program.h"
+#include "simulator/outcome.h"
+#include "traces/json.h"
+#include "traces/machine.h"
+#include "traces/timeline.h"
+
+namespace stowage {
+
+struct Predicted {
+  Program program;
+  Outcome outcome;
+  Timeline timeline;
+
+  bool ran() const { return std::holds_alternative<Ran>(outcome.verdict); }
+};
+
+// Cost: linear in the program's steps.
+Predicted predict(const BlockTable& table, const Plan& plan, const Machine& machine);
+
+// As a plan file carries it.
+Prediction prediction_of(const Run& run);
+
+// "the backward of block 3"
+std::string title_of(const Step& step);
+
+// One sentence for people: that it fits, or what runs out where.
+std::string sentence(const Predicted& predicted, const Machine& machine);
+
+// `outcome`, and what belongs to it: of memory that runs out the space, step, and bytes needed and free.
+void write_verdict(JsonWriter& json, const Predicted& predicted);
+// step_ns to host_pinned_peak_bytes.
+void write_run(JsonWriter& json, const Run& run);
+
+void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts);
+
+}  // namespace stowage

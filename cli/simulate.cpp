@@ -1,0 +1,106 @@
+// stowage simulate: what a step would take under one plan.
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "cli/inputs.h"
+#include "cli/output.h"
+#include "cli/prediction.h"
+#include "cli/quantity.h"
+#include "cli/table.h"
+#include "traces/error.h"
+#include "traces/export/chrome.h"
+#include "traces/file.h"
+#include "traces/timeline_names.h"
+
+namespace stowage {
+namespace {
+
+std::string share_of(Nanos part, Nanos whole) {
+  return whole.value == 0 ? "" : percent(static_cast<double>(part.value) / static_cast<double>(whole.value));
+}
+
+std::string stall_words(const Run& run) {
+  std::string text;
+  for (std::size_t cause = 0; cause < stall_names.size(); ++cause)
+    if (run.stalls[cause] != Nanos{})
+      text +=
+          (text.empty() ? "" : ", ") + std::string(stall_names[cause]) + " " + readable(run.stalls[cause]);
+  return text;
+}
+
+std::string figures(const Run& run, const Plan& plan) {
+  Table table(3);
+  table.row({"plan", "", "", plan.settings ? describe(*plan.settings) : "as the file says"});
+  table.row({"step", readable(run.step)});
+  table.row({"  computing", readable(run.compute), share_of(run.compute, run.step)});
+  table.row({"  waiting", readable(run.stall()), share_of(run.stall(), run.step), stall_words(run)});
+  table.row({"device peak", readable(run.peaks.device)});
+  table.row(
+      {"host peak", readable(run.peaks.host), "", "activations " + readable(run.peaks.host_activation)});
+  table.row({"  pinned", readable(run.peaks.host_pinned)});
+  return table.text();
+}
+
+class SimulateCommand final : public Command {
+ public:
+  CommandTitle title() const override {
+    return {"simulate", "Predict a step: time, stalls and memory under a plan",
+            "stowage simulate profile.json --machine machine.json --policy recompute --interval 2"};
+  }
+
+  void declare(CLI::App& app) override {
+    app.add_option("PROFILE", profile_, "What the model costs")->required()->type_name("FILE");
+    app.add_option("--machine", machine_, "What it runs on")->required()->type_name("FILE");
+    app.add_option("-o,--output", timeline_, "Write the predicted timeline")->type_name("FILE");
+    app.add_option("--chrome", chrome_, "Write the timeline as a Chrome trace, for Perfetto")
+        ->type_name("FILE");
+    memory_.declare(app);
+    plan_.declare(app);
+  }
+
+  Answer run(Output& output) override {
+    const Profile profile = read_profile(profile_);
+    const Machine machine = memory_.apply(read_machine(machine_));
+    const BlockTable table(profile);
+    const Expansion expansion = plan_.choose(profile, table);
+    const Predicted predicted = predict_from(table, expansion.plan, machine);
+    if (!timeline_.empty()) write_file(timeline_, to_json(predicted.timeline));
+    if (!chrome_.empty()) write_file(chrome_, to_chrome_trace({predicted.timeline}));
+    for (const std::string& warning : expansion.warnings) output.warn(warning);
+    output.answer(sentence(predicted, machine));
+    output.say("\n" + figures(predicted.outcome.run, expansion.plan));
+    output.object(json_of(predicted, expansion.warnings));
+    return predicted.ran() ? Answer::done : Answer::no;
+  }
+
+ private:
+  // Figures too large to add up are the profile's fault.
+  Predicted predict_from(const BlockTable& table, const Plan& plan, const Machine& machine) const {
+    try {
+      return predict(table, plan, machine);
+    } catch (const InputError& error) {
+      throw error.in(profile_);
+    }
+  }
+
+  static std::string json_of(const Predicted& predicted, const std::vector<std::string>& warnings) {
+    JsonWriter json;
+    json.begin_object();
+    write_verdict(json, predicted);
+    write_run(json, predicted.outcome.run);
+    write_texts(json, "warnings", warnings);
+    return json.end_object().text();
+  }
+
+  std::string profile_, machine_, timeline_, chrome_;
+  MemoryFlags memory_;
+  PlanFlags plan_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> simulate_command() {
+  return std::make_unique<SimulateCommand>();
+}
+
+}  // namespace stowage

@@ -1,0 +1,108 @@
+// `stowage simulate`, run as a process.
+#include <string>
+
+#include "tests/catch.h"
+#include "tests/cli/process.h"
+#include "traces/timeline.h"
+
+using namespace stowage;
+using namespace stowage::tests;
+
+namespace {
+
+const std::string simulate = "simulate profile.json --machine machine.json ";
+
+struct Row {
+  const char* flags;
+  std::int64_t step, stall, device, activations;
+};
+
+std::int64_t figure(const JsonNode& answer, const char* key) {
+  return answer.at(key).integer();
+}
+
+}  // namespace
+
+// The table of the execution model; compute is 4 * (10 + 20) + 6 + 4 = 130, and 10 more for each block that runs its
+// forward again.
+TEST_CASE("simulate gives the worked example, all ten rows") {
+  const Workplace workplace;
+  const Row rows[] = {
+      {"", 130, 0, 217, 0},
+      {"--policy recompute", 170, 0, 157, 0},
+      {"--policy recompute --interval 2", 170, 0, 175, 0},
+      {"--policy recompute --interval 1 --stride 2", 150, 0, 177, 0},
+      {"--policy offload --prefetch 1", 186, 56, 212, 80},
+      {"--policy offload --prefetch 0", 246, 116, 198, 80},
+      {"--policy offload --scope attention --prefetch 2", 154, 24, 212, 48},
+      {"--policy recompute+offload --interval 2 --prefetch 1", 170, 0, 175, 4},
+      {"--swap-blocks 3 --swap-which last --prefetch 1", 130, 0, 212, 0},
+      {"--policy recompute --swap-blocks 3 --swap-mode two-way", 170, 0, 154, 0},
+  };
+  for (const Row& row : rows) {
+    INFO(row.flags);
+    const Ended ended = workplace.stowage(simulate + "--json " + row.flags);
+    REQUIRE(ended.code == 0);
+    REQUIRE(ended.err == "");
+    const JsonNode answer = ended.json();
+    REQUIRE(answer.at("outcome").string() == "ran");
+    REQUIRE(figure(answer, "step_ns") == row.step);
+    REQUIRE(figure(answer, "stall_ns") == row.stall);
+    REQUIRE(figure(answer, "compute_ns") == row.step - row.stall);
+    REQUIRE(figure(answer, "peak_bytes") == row.device);
+    REQUIRE(figure(answer, "peak_reserved_bytes") == row.device);
+    REQUIRE(figure(answer, "host_activation_peak_bytes") == row.activations);
+  }
+}
+
+TEST_CASE("stalls add up by cause") {
+  const JsonNode stalls = Workplace().stowage(simulate + "--json --policy offload").json().at("stalls");
+  REQUIRE(figure(stalls, "store") == 36);  // [46, 82), see the engine's own test
+  REQUIRE(figure(stalls, "restore") == 20);
+  REQUIRE(figure(stalls, "weights") + figure(stalls, "drain") == 0);
+}
+
+// Keeping everything peaks at 217 bytes when B_3 begins: it adds 7 to 210.
+TEST_CASE("a plan that does not fit is an answer") {
+  const Workplace workplace;
+  REQUIRE(workplace.stowage(simulate + "--vram 217").code == 0);
+  const Ended ended = workplace.stowage(simulate + "--json --vram 216");
+  REQUIRE(ended.code == 1);
+  REQUIRE(ended.err == "");
+  const JsonNode answer = ended.json();
+  REQUIRE(answer.at("outcome").string() == "out_of_memory");
+  REQUIRE(answer.at("space").string() == "device");
+  REQUIRE(answer.at("step").string() == "backward");
+  REQUIRE(figure(answer, "block") == 3);
+  REQUIRE(figure(answer, "needed_bytes") == 7);
+  REQUIRE(figure(answer, "free_bytes") == 6);
+  REQUIRE(figure(answer, "peak_bytes") == 217);  // as if memory had no limit
+  REQUIRE(figure(answer, "step_ns") == 130);
+}
+
+TEST_CASE("people are told in a sentence first") {
+  const Workplace workplace;
+  REQUIRE(workplace.stowage(simulate).out.starts_with(
+      "It fits: a step takes 130 ns and at most 217 B of 24.0 GiB on the device.\n"));
+  REQUIRE(workplace.stowage(simulate + "--vram 216")
+              .out.starts_with("It does not fit: device memory runs out at the backward of block 3, which needs "
+                               "7 B where 6 B are free."));
+}
+
+TEST_CASE("warnings are printed, and part of the JSON") {
+  const Ended ended = Workplace().stowage(simulate + "--json --swap-blocks 9");
+  REQUIRE(ended.code == 0);
+  const auto warnings = ended.json().at("warnings").items();
+  REQUIRE(warnings.size() == 1);
+  REQUIRE(ended.err == "warning: " + warnings[0].string() + "\n");
+}
+
+TEST_CASE("a predicted timeline is written, for Stowage and for Perfetto") {
+  const Workplace workplace;
+  REQUIRE(workplace.stowage(simulate + "--policy offload -o timeline.json --chrome trace.json").code == 0);
+  const Timeline timeline = read_timeline(workplace.path("timeline.json"));
+  REQUIRE(timeline.name == "example");
+  REQUIRE(timeline.source == "simulated");
+  REQUIRE(timeline.step == Nanos{186});
+  REQUIRE(JsonNode::parse(workplace.read("trace.json")).find("traceEvents").has_value());
+}
