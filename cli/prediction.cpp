@@ -27,9 +27,18 @@ const char* memory_of(MemorySpace space) {
 }
 
 // In the order of StepKind.
-constexpr std::array<const char*, 12> step_words = {
-    "prologue",         "forward",         "epilogue",       "recomputation",     "backward",     "optimizer step",
-    "store of a tensor", "restore of a tensor", "store of the input", "restore of the input", "load of the weights", "store of the weights"};
+constexpr std::array<const char*, 12> step_words = {"prologue",
+                                                    "forward",
+                                                    "epilogue",
+                                                    "recomputation",
+                                                    "backward",
+                                                    "optimizer step",
+                                                    "store of a tensor",
+                                                    "restore of a tensor",
+                                                    "store of the input",
+                                                    "restore of the input",
+                                                    "load of the weights",
+                                                    "store of the weights"};
 
 std::string ran_sentence(const Run& run, const Machine& machine) {
   return "It fits: a step takes " + readable(run.step) + " and at most " + readable(run.peaks.device) +

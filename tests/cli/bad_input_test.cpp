@@ -1,4 +1,5 @@
-// Wrong input: one line that names file, key and reason, exit code 2, nothing on standard output, nothing half-written.
+// Wrong input: one line that names file, key and reason, exit code 2, nothing on standard output, nothing
+// half-written.
 #include <string>
 
 #include "tests/catch.h"
@@ -53,8 +54,9 @@ TEST_CASE("a stride below its interval") {
 
 TEST_CASE("a negative budget, and sizes that are none") {
   const Workplace workplace;
-  for (const char* flag : {"--vram -5", "--vram=-1GiB", "--vram 24G", "--vram 1e9", "--vram ''", "--vram 9EiB",
-                           "--vram 8388608TiB", "--vram 1.2.3GiB", "--host-ram -1", "--pinned-max -1"}) {
+  for (const char* flag :
+       {"--vram -5", "--vram=-1GiB", "--vram 24G", "--vram 1e9", "--vram ''", "--vram 9EiB",
+        "--vram 8388608TiB", "--vram 1.2.3GiB", "--host-ram -1", "--pinned-max -1"}) {
     INFO(flag);
     REQUIRE(refused(workplace.stowage(simulate + flag)).starts_with("--"));
   }
@@ -78,9 +80,10 @@ TEST_CASE("settings out of range or unknown") {
   REQUIRE(refused(workplace.stowage(simulate + "--interval 0")) ==
           "--interval: expected an integer of at least 1, not \"0\"");
   REQUIRE(refused(workplace.stowage(simulate + "--prefetch 1.5")).starts_with("--prefetch: "));
-  REQUIRE(refused(workplace.stowage(simulate + "--prefetch 99999999999999999999")).starts_with("--prefetch: "));
-  REQUIRE(refused(workplace.stowage(simulate + "--colour red")) ==
-          "The following arguments were not expected: --colour red; see stowage simulate --help");
+  REQUIRE(
+      refused(workplace.stowage(simulate + "--prefetch 99999999999999999999")).starts_with("--prefetch: "));
+  REQUIRE(refused(workplace.stowage(simulate + "--colour=red")) ==
+          "The following argument was not expected: --colour=red; see stowage simulate --help");
   REQUIRE(refused(workplace.stowage("simulate profile.json")) ==
           "--machine is required; see stowage simulate --help");
   REQUIRE(refused(workplace.stowage("stow")).ends_with("see stowage --help"));

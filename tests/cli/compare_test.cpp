@@ -12,8 +12,8 @@ namespace {
 
 // Writes offload.json, a predicted step of 186 ns and 212 bytes.
 Timeline predict_offload(const Workplace& workplace) {
-  REQUIRE(workplace.stowage("simulate profile.json --machine machine.json --policy offload -o offload.json").code ==
-          0);
+  REQUIRE(workplace.stowage("simulate profile.json --machine machine.json --policy offload -o offload.json")
+              .code == 0);
   return read_timeline(workplace.path("offload.json"));
 }
 
@@ -67,8 +67,8 @@ TEST_CASE("steps without a partner are counted") {
   const Workplace workplace;
   predict_offload(workplace);
   REQUIRE(
-      workplace.stowage("simulate profile.json --machine machine.json --policy recompute -o recompute.json").code ==
-      0);
+      workplace.stowage("simulate profile.json --machine machine.json --policy recompute -o recompute.json")
+          .code == 0);
   const JsonNode answer = workplace.stowage("compare offload.json recompute.json --json").json();
   REQUIRE(answer.at("only_predicted").integer() == 16);
   REQUIRE(answer.at("only_measured").integer() == 4);

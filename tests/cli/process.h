@@ -22,7 +22,8 @@ class Workplace {
   ~Workplace();
   Workplace(const Workplace&) = delete;
 
-  // `arguments` as a shell reads them, after "stowage". `before` is put in front of the program: "ulimit -f 0;".
+  // `arguments` as a shell reads them, after "stowage". `before` is put in front of the program: "ulimit -f
+  // 0;".
   Ended stowage(const std::string& arguments, const std::string& before = "") const;
 
   std::string path(const std::string& name) const { return folder_ + "/" + name; }

@@ -11,8 +11,8 @@ TEST_CASE("sizes are read with their unit") {
   REQUIRE(size("24GiB") == 25769803776);  // 24 * 1024^3
   REQUIRE(size("24GB") == 24000000000);
   REQUIRE(size("24 GB") == 24000000000);
-  REQUIRE(size("1.5GiB") == 1610612736);   // 3 * 512 * 1024^2
-  REQUIRE(size("0.3KiB") == 307);          // 307.2
+  REQUIRE(size("1.5GiB") == 1610612736);  // 3 * 512 * 1024^2
+  REQUIRE(size("0.3KiB") == 307);         // 307.2
   REQUIRE(size("9223372036854775807") == 9223372036854775807);
 }
 

@@ -23,8 +23,8 @@ std::int64_t figure(const JsonNode& answer, const char* key) {
 
 }  // namespace
 
-// The table of the execution model; compute is 4 * (10 + 20) + 6 + 4 = 130, and 10 more for each block that runs its
-// forward again.
+// The table of the execution model; compute is 4 * (10 + 20) + 6 + 4 = 130, and 10 more for each block that
+// runs its forward again.
 TEST_CASE("simulate gives the worked example, all ten rows") {
   const Workplace workplace;
   const Row rows[] = {
@@ -82,11 +82,13 @@ TEST_CASE("a plan that does not fit is an answer") {
 
 TEST_CASE("people are told in a sentence first") {
   const Workplace workplace;
-  REQUIRE(workplace.stowage(simulate).out.starts_with(
-      "It fits: a step takes 130 ns and at most 217 B of 24.0 GiB on the device.\n"));
-  REQUIRE(workplace.stowage(simulate + "--vram 216")
-              .out.starts_with("It does not fit: device memory runs out at the backward of block 3, which needs "
-                               "7 B where 6 B are free."));
+  REQUIRE(
+      workplace.stowage(simulate + "--vram 24GiB")
+          .out.starts_with("It fits: a step takes 130 ns and at most 217 B of 24.0 GiB on the device.\n"));
+  REQUIRE(
+      workplace.stowage(simulate + "--vram 216")
+          .out.starts_with("It does not fit: device memory runs out at the backward of block 3, which needs "
+                           "7 B where 6 B are free."));
 }
 
 TEST_CASE("warnings are printed, and part of the JSON") {
