@@ -39,7 +39,7 @@ class BlockWeights {
  private:
   std::vector<at::Tensor> weights_;
   Device* device_;
-  at::Tensor flat_;
+  c10::Storage storage_;
   Bytes bytes_;
   bool resident_ = true;
   HostBuffer host_;
