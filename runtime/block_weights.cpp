@@ -1,6 +1,7 @@
 #include "runtime/block_weights.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <utility>
@@ -26,8 +27,8 @@ at::DimVector strides_of(const at::Tensor& tensor) {
   return strides;
 }
 
-c10::DataPtr nothing(c10::Device device) {
-  return c10::DataPtr(nullptr, device);
+c10::Storage storage_on(c10::DataPtr memory, Bytes bytes) {
+  return {c10::Storage::use_byte_size_t(), static_cast<std::size_t>(bytes.value), std::move(memory)};
 }
 
 }  // namespace
@@ -36,8 +37,7 @@ BlockWeights::BlockWeights(std::vector<at::Tensor> weights, Device& device)
     : weights_(std::move(weights)), device_(&device) {
   const at::NoGradGuard no_grad;
   for (const at::Tensor& weight : weights_) bytes_ += Bytes{padded(weight)};
-  storage_ = c10::Storage(c10::Storage::use_byte_size_t(), static_cast<std::size_t>(bytes_.value),
-                          device.memory().allocate(bytes_));
+  storage_ = storage_on(device.memory().allocate(bytes_), bytes_);
   std::int64_t offset = 0;
   for (at::Tensor& weight : weights_) {
     const at::Tensor place = TensorRecipe(weight, strides_of(weight), offset).on(storage_);
@@ -60,29 +60,31 @@ void BlockWeights::move_to_host() {
 
 void BlockWeights::move_to_device() {
   if (resident_) return;
-  c10::DataPtr memory = device_->memory().allocate(bytes_);
-  device_->submit({Lane::h2d, {{memory.get(), host_.data(), bytes_}}, {}})->wait();
+  c10::Storage memory = storage_on(device_->memory().allocate(bytes_), bytes_);
+  device_->submit({Lane::h2d, {{memory.mutable_data(), host_.data(), bytes_}}, {}})->wait();
   put(std::move(memory));
   host_ = {};
 }
 
-c10::DataPtr BlockWeights::take() {
+c10::Storage BlockWeights::take() {
   resident_ = false;
-  return std::exchange(storage_.unsafeGetStorageImpl()->_mutable_data_ptr_no_checks(),
-                       nothing(device_->place()));
+  c10::StorageImpl& own = *storage_.unsafeGetStorageImpl();
+  c10::DataPtr memory = std::move(own._mutable_data_ptr_no_checks());
+  own.set_data_ptr_noswap(c10::DataPtr(nullptr, device_->place()));
+  return storage_on(std::move(memory), bytes_);
 }
 
-void BlockWeights::put(c10::DataPtr memory) {
-  storage_.unsafeGetStorageImpl()->set_data_ptr_noswap(std::move(memory));
+void BlockWeights::put(c10::Storage memory) {
+  c10::StorageImpl& arrived = *memory.unsafeGetStorageImpl();
+  storage_.unsafeGetStorageImpl()->set_data_ptr_noswap(std::move(arrived._mutable_data_ptr_no_checks()));
   resident_ = true;
 }
 
 at::Tensor BlockWeights::where_it_lives(std::size_t index) const {
   const at::Tensor& weight = weights_[index];
   if (resident_) return weight.detach();
-  const c10::Storage on_host(c10::Storage::use_byte_size_t(), static_cast<std::size_t>(bytes_.value),
-                             c10::DataPtr(host_.data(), c10::Device(c10::DeviceType::CPU)));
-  return TensorRecipe(weight).on(on_host);
+  return TensorRecipe(weight).on(
+      storage_on(c10::DataPtr(host_.data(), c10::Device(c10::DeviceType::CPU)), bytes_));
 }
 
 }  // namespace stowage

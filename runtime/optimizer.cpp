@@ -1,6 +1,7 @@
 #include "runtime/optimizer.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 namespace stowage {
 

@@ -9,7 +9,9 @@
 namespace stowage {
 
 HostBuffer::HostBuffer(HostBuffer&& other) noexcept
-    : pool_(std::exchange(other.pool_, nullptr)), data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+    : pool_(std::exchange(other.pool_, nullptr)),
+      data_(std::exchange(other.data_, nullptr)),
+      bytes_(other.bytes_) {}
 
 HostBuffer& HostBuffer::operator=(HostBuffer&& other) noexcept {
   std::swap(pool_, other.pool_);

@@ -55,7 +55,8 @@ bool install() {
   }
   handler_now = outer;
   if (counting.saves != 1)
-    throw SystemError("saved tensors", "this LibTorch does not ask who keeps the tensors that autograd saves");
+    throw SystemError("saved tensors",
+                      "this LibTorch does not ask who keeps the tensors that autograd saves");
   return true;
 }
 

@@ -1,9 +1,9 @@
 // How to make a tensor again from the storage it lay in.
 #pragma once
 
+#include <ATen/DimVector.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/TensorBody.h>
-#include <ATen/DimVector.h>
 
 namespace stowage {
 
