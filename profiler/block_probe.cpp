@@ -1,0 +1,161 @@
+#include "profiler/block_probe.h"
+
+#include <ATen/ATen.h>
+
+#include <variant>
+
+#include "plan/plan.h"
+#include "plan/program.h"
+#include "profiler/metered_chain.h"
+#include "profiler/saved_list.h"
+#include "runtime/executor.h"
+#include "runtime/optimizer.h"
+#include "traces/error.h"
+
+namespace stowage {
+namespace {
+
+// A profile of as many blocks, to compile programs from while nothing is known.
+Profile skeleton(const std::string& name, const std::vector<ChainBlock*>& blocks) {
+  Profile profile;
+  profile.name = name;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    BlockProfile block;
+    block.name = "block." + std::to_string(i);
+    if (!blocks[i]->group().empty()) block.group = blocks[i]->group();
+    profile.blocks.push_back(std::move(block));
+  }
+  return profile;
+}
+
+Program program_for(const Profile& profile, Policy policy) {
+  const BlockTable table(profile);
+  Settings settings;
+  settings.policy = policy;
+  return compile(table, expand(table, settings).plan);
+}
+
+Bytes gradient_bytes(const BlockParameters& parameters) {
+  Bytes sum;
+  for (const auto* list : {&parameters.weights, &parameters.adapters})
+    for (const at::Tensor& parameter : *list)
+      if (parameter.requires_grad()) sum += Bytes{static_cast<std::int64_t>(parameter.nbytes())};
+  return sum;
+}
+
+class BlockProbe {
+ public:
+  BlockProbe(const ProbeSubject& subject, Device& device, const ProbeOptions& options)
+      : subject_(subject),
+        options_(options),
+        chain_(subject.chain),
+        executor_(chain_, device),
+        without_optimizer_(device.memory().live()),
+        optimizer_(executor_.trained(), {.learning_rate = 0, .weight_decay = 0}),
+        optimizer_bytes_(device.memory().live() - without_optimizer_),
+        profile_(skeleton(subject.name, chain_.blocks())),
+        saved_(profile_.blocks.size()) {
+    readings_.blocks.resize(profile_.blocks.size());
+  }
+
+  Assembled run() {
+    const Program keep = program_for(profile_, Policy::keep);
+    for (std::int64_t i = 0; i < options_.warm_up; ++i) step(keep);
+    executor_.listen(&saved_);
+    step(keep);
+    executor_.listen(nullptr);
+    for (std::int64_t i = 0; i < options_.repeats; ++i) read_kept(keep, step(keep));
+    const Program recompute = program_for(profile_, Policy::recompute);
+    read_dropped(recompute, step(recompute));
+    return assemble(inventory(), readings_);
+  }
+
+ private:
+  StepReport step(const Program& program) {
+    StepResult result = executor_.run(program, subject_.batch, optimizer_);
+    if (const auto* shortage = std::get_if<Shortage>(&result))
+      throw SystemError("profiling " + subject_.name, shortage->refusal.text());
+    options_.on_step(++done_, options_.warm_up + options_.repeats + 2);
+    return std::get<StepReport>(std::move(result));
+  }
+
+  StepReadings* readings_for(const Step& step) {
+    switch (step.kind) {
+      case StepKind::prologue:
+        return &readings_.prologue;
+      case StepKind::forward:
+        return &readings_.blocks[*step.block].forward;
+      case StepKind::epilogue:
+        return &readings_.epilogue;
+      case StepKind::backward:
+        return &readings_.blocks[*step.block].backward;
+      case StepKind::optimizer:
+        return &readings_.optimizer;
+      default:
+        return nullptr;
+    }
+  }
+
+  void read_kept(const Program& program, const StepReport& report) {
+    for (const StepMemory& memory : report.memory) {
+      const Step& step = program.steps[memory.step];
+      StepReadings* readings = readings_for(step);
+      if (!readings) continue;
+      readings->before = memory.before;
+      readings->peak = memory.peak;
+      readings->after = memory.after;
+      readings->times.push_back(time_of(step, report.timeline));
+    }
+    for (std::size_t i = 0; i < readings_.blocks.size(); ++i) {
+      const BlockPass& pass = chain_.last_pass(i);
+      for (std::size_t scope = 0; scope < scope_count; ++scope)
+        if (pass.by_scope[scope]) readings_.blocks[i].scope_forward[scope].push_back(*pass.by_scope[scope]);
+    }
+  }
+
+  static Nanos time_of(const Step& step, const Timeline& timeline) {
+    for (const Span& span : timeline.spans)
+      if (span.lane == Lane::compute && span.kind == step.kind && span.block == step.block)
+        return span.end - span.begin;
+    throw DefectError(std::string("no span for ") + name_of(step.kind));
+  }
+
+  void read_dropped(const Program& program, const StepReport& report) {
+    for (const StepMemory& memory : report.memory) {
+      const Step& step = program.steps[memory.step];
+      if (step.kind == StepKind::forward)
+        readings_.blocks[*step.block].dropped_rise = memory.peak - memory.before;
+    }
+  }
+
+  Inventory inventory() {
+    Inventory all{subject_.name, {}, {}, optimizer_bytes_};
+    const std::vector<ChainBlock*> blocks = chain_.blocks();
+    for (std::uint32_t i = 0; i < blocks.size(); ++i)
+      all.blocks.push_back({profile_.blocks[i].name, blocks[i]->group(), chain_.last_pass(i).input,
+                            executor_.weight_bytes(i), gradient_bytes(blocks[i]->parameters()),
+                            saved_.block(i)});
+    all.output = chain_.last_pass(blocks.size() - 1).output;
+    return all;
+  }
+
+  const ProbeSubject& subject_;
+  const ProbeOptions& options_;
+  MeteredChain chain_;
+  Executor executor_;
+  const Bytes without_optimizer_;
+  AdamW optimizer_;
+  const Bytes optimizer_bytes_;
+  const Profile profile_;
+  SavedList saved_;
+  ChainReadings readings_;
+  std::int64_t done_ = 0;
+};
+
+}  // namespace
+
+Assembled probe_blocks(const ProbeSubject& subject, Device& device, const ProbeOptions& options) {
+  return BlockProbe(subject, device, options).run();
+}
+
+}  // namespace stowage

@@ -1,0 +1,46 @@
+// A chain that does what the one it wraps does, and notes what enters and leaves each block and how long the
+// parts of each block take.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/chain.h"
+#include "runtime/scope.h"
+#include "traces/units.h"
+
+namespace stowage {
+
+// One forward pass through a block.
+struct BlockPass {
+  Bytes input, output;
+  std::array<std::optional<Nanos>, scope_count> by_scope;  // absent where the block never was
+};
+
+class MeteredBlock;
+
+// `inner` must outlive it.
+class MeteredChain final : public Chain {
+ public:
+  explicit MeteredChain(Chain& inner);
+  ~MeteredChain() override;
+
+  std::vector<ChainBlock*> blocks() override;
+  State prologue(const State& batch) override { return inner_.prologue(batch); }
+  at::Tensor epilogue(const State& output, const State& batch) override {
+    return inner_.epilogue(output, batch);
+  }
+  std::vector<at::Tensor> outer_parameters() const override { return inner_.outer_parameters(); }
+
+  // The last pass through a block; throws DefectError where there was none.
+  const BlockPass& last_pass(std::size_t block) const;
+
+ private:
+  Chain& inner_;
+  std::vector<std::unique_ptr<MeteredBlock>> blocks_;
+};
+
+}  // namespace stowage

@@ -1,0 +1,45 @@
+#include "profiler/saved_list.h"
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/ScalarType.h>
+
+#include <algorithm>
+#include <string>
+
+namespace stowage {
+namespace {
+
+constexpr const char* scope_names[] = {"attention", "ffn", "other"};
+
+TensorLayout layout_of(const at::Tensor& tensor) {
+  return {c10::getDtypeNames(tensor.scalar_type()).first, tensor.sizes().vec(), tensor.strides().vec(),
+          tensor.storage_offset()};
+}
+
+}  // namespace
+
+void SavedList::on_save(const SaveEvent& event) {
+  std::vector<Entry>& entries = blocks_.at(event.block);
+  const auto before = std::count_if(entries.begin(), entries.end(),
+                                    [&](const Entry& entry) { return entry.tensor.scope == event.scope; });
+  SavedTensor saved;
+  saved.name = std::string(scope_names[static_cast<int>(event.scope)]) + "." + std::to_string(before);
+  saved.bytes = {static_cast<std::int64_t>(event.tensor.storage().nbytes())};
+  saved.scope = event.scope;
+  saved.layout = layout_of(event.tensor);
+  entries.push_back({std::move(saved), event.storage});
+}
+
+std::vector<SavedTensor> SavedList::block(std::size_t index) const {
+  const std::vector<Entry>& entries = blocks_.at(index);
+  std::vector<SavedTensor> list;
+  for (const Entry& entry : entries) {
+    list.push_back(entry.tensor);
+    const auto sharers = std::count_if(entries.begin(), entries.end(),
+                                       [&](const Entry& other) { return other.storage == entry.storage; });
+    if (sharers > 1) list.back().storage = std::to_string(entry.storage);
+  }
+  return list;
+}
+
+}  // namespace stowage

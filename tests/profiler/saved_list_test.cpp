@@ -1,0 +1,25 @@
+#include "profiler/saved_list.h"
+
+#include <ATen/ATen.h>
+
+#include "tests/catch.h"
+
+using namespace stowage;
+
+TEST_CASE("saved tensors are listed with their scope, storage and layout") {
+  const at::Tensor whole = at::zeros({4, 6}), mask = at::zeros({5}, at::kBool);
+  SavedList list(2);
+  list.on_save({1, 0, whole.narrow(1, 2, 3), Scope::attention});
+  list.on_save({1, 1, mask, Scope::ffn});
+  list.on_save({1, 0, whole, Scope::attention});
+  REQUIRE(list.block(0).empty());
+
+  const std::vector<SavedTensor> saved = list.block(1);
+  // Both views name the storage of 4 x 6 x 4 bytes.
+  const TensorLayout part{"float32", {4, 3}, {6, 1}, 2};
+  REQUIRE(saved.size() == 3);
+  REQUIRE(saved[0] == SavedTensor{"attention.0", {96}, Scope::attention, part, "0"});
+  REQUIRE(saved[1] == SavedTensor{"ffn.0", {5}, Scope::ffn, TensorLayout{"bool", {5}, {1}, 0}, {}});
+  REQUIRE(saved[2].name == "attention.1");
+  REQUIRE(saved[2].storage == "0");
+}
