@@ -15,8 +15,12 @@ namespace {
 
 using Commands = std::vector<std::unique_ptr<Command>>;
 
-void add_torch_commands([[maybe_unused]] Commands& commands) {
-#ifndef STOWAGE_WITH_TORCH
+void add_torch_commands(Commands& commands) {
+#ifdef STOWAGE_WITH_TORCH
+  commands.push_back(demo_command());
+  commands.push_back(profile_command());
+  commands.push_back(train_command());
+#else
   for (const CommandTitle& title : {demo_title, profile_title, train_title})
     commands.push_back(unavailable_command(title));
 #endif
@@ -26,6 +30,7 @@ Commands all_commands() {
   Commands commands;
   add_torch_commands(commands);
   commands.push_back(simulate_command());
+  commands.push_back(tune_command());
   commands.push_back(compare_command());
   return commands;
 }

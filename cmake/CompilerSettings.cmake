@@ -12,7 +12,7 @@ add_compile_options(-Wall -Wextra)
 include_directories("${CMAKE_SOURCE_DIR}")  # includes are written from the root: "traces/profile.h"
 
 if(STOWAGE_SANITIZE)
-  add_compile_options(-fsanitize=${STOWAGE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_compile_options(-O1 -fsanitize=${STOWAGE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${STOWAGE_SANITIZE})
 endif()
 

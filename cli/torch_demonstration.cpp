@@ -1,0 +1,187 @@
+#include "cli/torch_demonstration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "cli/quantity.h"
+#include "cli/table.h"
+#include "cli/torch_measuring.h"
+#include "cli/torch_shortage.h"
+#include "cli/tuning.h"
+#include "traces/error.h"
+#include "traces/export/chrome.h"
+#include "traces/file.h"
+
+namespace stowage {
+namespace {
+
+Settings recompute_every_block() {
+  Settings settings;
+  settings.policy = Policy::recompute;
+  return settings;
+}
+
+std::vector<double> losses_of(const Training& training) {
+  std::vector<double> losses;
+  for (const TrainedStep& step : training.steps) losses.push_back(step.loss);
+  return losses;
+}
+
+std::string last_loss(const Training& training) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.9f", training.steps.back().loss);
+  return text;
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw SystemError(folder, "cannot make this folder: " + error.message());
+}
+
+}  // namespace
+
+Demonstration::Demonstration(Subject subject, DemonstrationOptions options, Output& output)
+    : subject_(std::move(subject)),
+      options_(std::move(options)),
+      output_(output),
+      machine_(machine_or_host("")),
+      device_(machine_) {}
+
+bool Demonstration::run() {
+  make_folder(options_.folder);
+  measure();
+  machine_.device.memory = options_.vram.value_or(chosen_budget());
+  write_file(path("machine.json"), to_json(machine_));
+  const std::optional<Plan> tuned = tune();
+  if (!tuned) return false;
+  const Bytes budget = machine_.device.usable();
+  std::vector<Trial> trials;
+  trials.push_back(attempt("keep everything", plan_of({}), budget));
+  trials.push_back(attempt("recompute every block", plan_of(recompute_every_block()), budget));
+  trials.push_back(attempt("tuned", *tuned, budget));
+  const Trial plain = attempt("no budget", plan_of({}), std::nullopt);
+  bool same = true;
+  for (const Trial& trial : trials)
+    same = same && (trial.training.shortage || losses_of(trial.training) == losses_of(plain.training));
+  write_files(trials.back());
+  tell(trials, same);
+  output_.object(json_of(trials, same));
+  return same && !trials.back().training.shortage;
+}
+
+void Demonstration::measure() {
+  Assembled assembled = measure_profile(subject_, device_, options_.repeats);
+  for (const std::string& warning : assembled.warnings) output_.warn(warning);
+  profile_ = std::move(assembled.profile);
+  table_.emplace(profile_);
+  machine_ = measure_links(machine_, device_);
+  write_file(path("profile.json"), to_json(profile_));
+  output_.say("Measured " + profile_.name + " on this machine: " + std::to_string(table_->size()) +
+              " blocks, " + readable(predict(*table_, plan_of({}), machine_).outcome.run.step) + " a step.");
+}
+
+// Halfway between what recomputing every block and what keeping everything needs.
+Bytes Demonstration::chosen_budget() const {
+  const Bytes most = predict(*table_, plan_of({}), machine_).outcome.run.peaks.device;
+  const Bytes least = predict(*table_, plan_of(recompute_every_block()), machine_).outcome.run.peaks.device;
+  return {(least.value + most.value) / 2};
+}
+
+std::optional<Plan> Demonstration::tune() {
+  const Bytes margin{machine_.device.usable().value / 100};
+  const Tuning tuning =
+      run_tuning(*table_, machine_, margin, std::max(1U, std::thread::hardware_concurrency()));
+  output_.say("Budget: " + readable(machine_.device.usable()) +
+              " on the device, of which a hundredth is spare.\n\n" + sentence(tuning));
+  if (!tuning.result.best) return std::nullopt;
+  output_.say(certainty(tuning) + "\n");
+  write_file(path("plan.json"), to_json(tuning.result.best->plan, profile_));
+  return tuning.result.best->plan;
+}
+
+Demonstration::Trial Demonstration::attempt(const std::string& name, const Plan& plan,
+                                            std::optional<Bytes> budget) {
+  Trial trial{name, plan, predict(*table_, plan, machine_), {}};
+  ProgressLine line;
+  line.show("training: " + name);
+  TrainingOptions options;
+  options.steps = options_.steps;
+  options.budget = budget;
+  std::int64_t done = 0;
+  options.on_step = [&](const TrainedStep&) {
+    line.show("training: " + name + ", step " + std::to_string(++done) + " of " +
+              std::to_string(options_.steps));
+  };
+  trial.training = train(subject_, device_, trial.predicted.program, options);
+  trial.training.timeline.name = profile_.name;
+  return trial;
+}
+
+Plan Demonstration::plan_of(const Settings& settings) const {
+  return expand(*table_, settings).plan;
+}
+
+void Demonstration::write_files(const Trial& tuned) const {
+  write_file(path("predicted.json"), to_json(tuned.predicted.timeline));
+  if (tuned.training.steps.empty()) return;
+  write_file(path("measured.json"), to_json(tuned.training.timeline));
+  write_file(path("trace.json"), to_chrome_trace({tuned.predicted.timeline, tuned.training.timeline}));
+}
+
+void Demonstration::tell(const std::vector<Trial>& trials, bool same_losses) {
+  Table table;
+  table.row({"", "step", "", "device peak", "", "host peak", "", "loss after"});
+  table.row({"", "predicted", "measured", "predicted", "measured", "predicted", "measured",
+             std::to_string(options_.steps) + " steps"});
+  for (const Trial& trial : trials) {
+    const Run& run = trial.predicted.outcome.run;
+    const Training& training = trial.training;
+    const bool ran = !training.shortage;
+    table.row({trial.name, readable(run.step), ran ? readable(training.median_step()) : "out of",
+               readable(run.peaks.device), ran ? readable(training.device_peak()) : "memory",
+               readable(run.peaks.host), ran ? readable(training.host_peak()) : "",
+               ran ? last_loss(training) : ""});
+  }
+  output_.say(table.text());
+  for (const Trial& trial : trials)
+    if (trial.training.shortage)
+      output_.say("  " + trial.name + ": " +
+                  shortage_words(*trial.training.shortage, trial.predicted.program) + ".");
+  output_.say(same_losses ? "  Every loss of every step equals that of training with no budget, bit for bit."
+                          : "  The losses differ from those of training with no budget: a defect.");
+  const std::string folder = options_.folder;
+  output_.say("\nWhat to try next:\n  stowage compare " + folder + "/predicted.json " + folder +
+              "/measured.json\n  stowage tune " + folder + "/profile.json --machine " + folder +
+              "/machine.json --vram " + std::to_string(machine_.device.memory.value * 4 / 5) +
+              "\n  stowage train --data YOUR_TEXT --vram " + std::to_string(machine_.device.memory.value) +
+              " --autotune\n  open " + folder + "/trace.json in https://ui.perfetto.dev");
+}
+
+std::string Demonstration::json_of(const std::vector<Trial>& trials, bool same_losses) const {
+  JsonWriter json;
+  json.begin_object().field("budget_bytes", machine_.device.usable()).field("folder", options_.folder);
+  json.field("same_losses", same_losses).key("rows").begin_array();
+  for (const Trial& trial : trials) {
+    json.begin_object().field("name", trial.name).field("settings", describe(*trial.plan.settings));
+    json.key("predicted").begin_object();
+    write_verdict(json, trial.predicted);
+    write_run(json, trial.predicted.outcome.run);
+    json.end_object().key("measured").begin_object();
+    write_training_outcome(json, trial.training, trial.predicted.program);
+    json.field("step_ns", trial.training.median_step())
+        .field("peak_bytes", trial.training.device_peak())
+        .field("host_peak_bytes", trial.training.host_peak())
+        .key("losses")
+        .begin_array();
+    for (double loss : losses_of(trial.training)) json.value(loss);
+    json.end_array().end_object().end_object();
+  }
+  return json.end_array().end_object().text();
+}
+
+}  // namespace stowage

@@ -1,0 +1,32 @@
+#include "cli/torch_measuring.h"
+
+#include <torch/torch.h>
+
+#include "cli/output.h"
+#include "profiler/block_probe.h"
+#include "runtime/models/transformer.h"
+
+namespace stowage {
+
+Assembled measure_profile(const Subject& subject, HostDevice& device, std::int64_t repeats) {
+  device.memory().set_budget(std::nullopt);
+  torch::manual_seed(subject.seed);
+  Transformer model(subject.config, subject.seed);
+  const State batch = Corpus(subject.data, subject.shape()).batch(subject.seed, 0);
+  ProgressLine line;
+  ProbeOptions options;
+  options.repeats = repeats;
+  options.on_step = [&](std::int64_t done, std::int64_t all) {
+    line.show("measuring: step " + std::to_string(done) + " of " + std::to_string(all));
+  };
+  return probe_blocks({name_of(subject.config), model, batch}, device, options);
+}
+
+Machine measure_links(Machine machine, HostDevice& device) {
+  ProgressLine line;
+  line.show("measuring: links");
+  machine.links = probe_links(device, {}).links();
+  return machine;
+}
+
+}  // namespace stowage

@@ -1,0 +1,120 @@
+#include "cli/torch_training.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "runtime/executor.h"
+#include "runtime/models/transformer.h"
+#include "runtime/optimizer.h"
+
+namespace stowage {
+namespace {
+
+// Timelines among which the one of median length is chosen.
+constexpr std::size_t kept_timelines = 15;
+
+// Holds steps, not what is made between them, to the budget.
+class BudgetGuard {
+ public:
+  BudgetGuard(HostDevice& device, std::optional<Bytes> budget) : device_(device) {
+    device_.memory().set_budget(budget);
+  }
+  ~BudgetGuard() { device_.memory().set_budget(std::nullopt); }
+  BudgetGuard(const BudgetGuard&) = delete;
+
+ private:
+  HostDevice& device_;
+};
+
+TrainedStep told(const StepReport& report) {
+  Bytes device_peak;
+  for (const StepMemory& memory : report.memory) device_peak = std::max(device_peak, memory.peak);
+  return {report.loss, report.gradient_norm, report.timeline.step, device_peak,
+          peak(report.timeline.memory.host)};
+}
+
+Timeline of_median_length(std::deque<Timeline> timelines) {
+  const auto middle = timelines.begin() + static_cast<std::ptrdiff_t>(timelines.size() / 2);
+  std::nth_element(timelines.begin(), middle, timelines.end(),
+                   [](const Timeline& a, const Timeline& b) { return a.step < b.step; });
+  return std::move(*middle);
+}
+
+class Trainer {
+ public:
+  Trainer(const Subject& subject, HostDevice& device)
+      : subject_(subject),
+        device_(device),
+        corpus_(subject.data, subject.shape()),
+        model_(subject.config, subject.seed),
+        executor_(model_, device),
+        optimizer_(executor_.trained(), {}) {
+    torch::manual_seed(subject.seed);
+  }
+
+  StepResult step(const Program& program, std::uint64_t number, std::optional<Bytes> budget) {
+    const State batch = corpus_.batch(subject_.seed, number);
+    const BudgetGuard guard(device_, budget);
+    return executor_.run(program, batch, optimizer_);
+  }
+
+ private:
+  const Subject& subject_;
+  HostDevice& device_;
+  Corpus corpus_;
+  Transformer model_;
+  Executor executor_;
+  AdamW optimizer_;
+};
+
+}  // namespace
+
+Nanos Training::median_step() const {
+  std::vector<Nanos> times;
+  for (std::size_t i = steps.size() > 1 ? 1 : 0; i < steps.size(); ++i) times.push_back(steps[i].step);
+  if (times.empty()) return {};
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+Bytes Training::device_peak() const {
+  Bytes most;
+  for (const TrainedStep& step : steps) most = std::max(most, step.device_peak);
+  return most;
+}
+
+Bytes Training::host_peak() const {
+  Bytes most;
+  for (const TrainedStep& step : steps) most = std::max(most, step.host_peak);
+  return most;
+}
+
+Training train(const Subject& subject, HostDevice& device, const Program& program,
+               const TrainingOptions& options) {
+  Training training;
+  std::deque<Timeline> timelines;
+  Trainer trainer(subject, device);
+  try {
+    for (std::int64_t i = 0; i < options.steps; ++i) {
+      StepResult result = trainer.step(program, static_cast<std::uint64_t>(i), options.budget);
+      if (const auto* shortage = std::get_if<Shortage>(&result)) {
+        training.shortage = {shortage->step, shortage->refusal};
+        break;
+      }
+      StepReport& report = std::get<StepReport>(result);
+      training.steps.push_back(told(report));
+      timelines.push_back(std::move(report.timeline));
+      if (timelines.size() > kept_timelines) timelines.pop_front();
+      options.on_step(training.steps.back());
+    }
+  } catch (const MemoryRefused& refused) {
+    training.shortage = {std::nullopt, refused.refusal()};
+  }
+  if (timelines.size() > 1 && timelines.size() == training.steps.size()) timelines.pop_front();
+  if (!timelines.empty()) training.timeline = of_median_length(std::move(timelines));
+  return training;
+}
+
+}  // namespace stowage
