@@ -68,6 +68,8 @@ class PinnedPool {
  private:
   friend class HostBuffer;
   Bytes rounded(Bytes bytes) const;
+  std::byte* make(Bytes size);
+  void drop_unused();
   void give_back(std::byte* data, Bytes bytes);
 
   const HostMemorySource source_;
