@@ -56,7 +56,9 @@ class SavedTensors final : public SaveHandler, public std::enable_shared_from_th
 
  private:
   class Hooks;
+  bool counts(const at::Tensor& tensor) const;
   std::uint32_t index_of(const c10::Storage& storage);
+  const c10::Storage& storage(std::uint32_t index) const;
 
   const std::uint32_t block_;
   const std::unordered_set<StorageKey>& parameters_;

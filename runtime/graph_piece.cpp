@@ -1,0 +1,82 @@
+#include "runtime/graph_piece.h"
+
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <type_traits>
+#include <utility>
+
+namespace stowage {
+namespace {
+
+namespace ag = torch::autograd;
+
+// Where a gradient leaves the piece.
+class Gate final : public ag::Node {
+ public:
+  Gate(std::shared_ptr<State> gradients, std::size_t index)
+      : gradients_(std::move(gradients)), index_(index) {}
+
+  ag::variable_list apply(ag::variable_list&& gradients) override {
+    (*gradients_)[index_] = std::move(gradients[0]);
+    return {};
+  }
+
+ private:
+  const std::shared_ptr<State> gradients_;
+  const std::size_t index_;
+};
+
+// Nodes are held by shared_ptr up to LibTorch 2.13, by intrusive_ptr after it.
+template <class Handle = std::decay_t<decltype(std::declval<const at::Tensor&>().grad_fn())>>
+Handle make_gate(std::shared_ptr<State> gradients, std::size_t index) {
+  if constexpr (std::is_same_v<Handle, std::shared_ptr<ag::Node>>)
+    return Handle(new Gate(std::move(gradients), index), ag::deleteNode);
+  else
+    return c10::make_intrusive<Gate>(std::move(gradients), index);
+}
+
+}  // namespace
+
+State GraphPiece::enter(const State& inputs, const std::vector<bool>& wanted) {
+  input_gradients_->resize(inputs.size());
+  State variables;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    at::Tensor variable = inputs[i].detach();
+    if (wanted[i]) {
+      auto gate = make_gate(input_gradients_, i);
+      const auto slot = gate->add_input_metadata(variable);
+      ag::impl::set_gradient_edge(variable, {std::move(gate), slot});
+    }
+    variables.push_back(std::move(variable));
+  }
+  return variables;
+}
+
+State GraphPiece::leave(const State& outputs) {
+  State cut;
+  for (const at::Tensor& output : outputs) {
+    differentiable_.push_back(output.requires_grad());
+    edges_.push_back(output.requires_grad() ? ag::impl::gradient_edge(output) : ag::Edge());
+    cut.push_back(output.detach());
+  }
+  return cut;
+}
+
+State GraphPiece::backward(const State& output_gradients) {
+  ag::edge_list roots;
+  ag::variable_list gradients;
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    if (!differentiable_[i] || !output_gradients[i].defined()) continue;
+    roots.push_back(std::move(edges_[i]));
+    gradients.push_back(output_gradients[i]);
+  }
+  edges_.clear();
+  if (!roots.empty())
+    ag::Engine::get_default_engine().execute(roots, gradients, /*keep_graph=*/false, /*create_graph=*/false,
+                                             /*accumulate_grad=*/true);
+  return std::exchange(*input_gradients_, {});
+}
+
+}  // namespace stowage

@@ -1,0 +1,40 @@
+// A state between two blocks, which may be away for a while.
+#pragma once
+
+#include <vector>
+
+#include "runtime/chain.h"
+#include "runtime/tensor_recipe.h"
+#include "traces/units.h"
+
+namespace stowage {
+
+class HeldState {
+ public:
+  HeldState() = default;
+  explicit HeldState(State state) : state_(std::move(state)) {}
+
+  // Throws DefectError while the state is away.
+  const State& tensors() const;
+
+  // Hands over the memory of all tensors, each storage once; how the tensors lie in it is remembered.
+  std::vector<c10::Storage> take();
+  // The sizes of the storages that were taken, in their order.
+  const std::vector<Bytes>& sizes() const { return sizes_; }
+  void put(const std::vector<c10::Storage>& storages);
+
+ private:
+  struct Place {
+    TensorRecipe recipe;
+    std::size_t storage;
+  };
+
+  State state_;
+  std::vector<Place> places_;  // while it is away
+  std::vector<Bytes> sizes_;
+};
+
+// Bytes of the storages that a state's tensors live in, each once: `input_bytes` of the block it enters.
+Bytes storage_bytes(const State& state);
+
+}  // namespace stowage
