@@ -31,15 +31,15 @@ class BlockWeights {
   // The copy on the host; only after they were moved there once.
   void* host() const { return host_.data(); }
   // Hands the device's memory over. The tensors must not be touched until put().
-  c10::DataPtr take();
-  void put(c10::DataPtr memory);
+  c10::Storage take();
+  void put(c10::Storage memory);
   // One tensor where it lives: itself, or as the host has it.
   at::Tensor where_it_lives(std::size_t index) const;
 
  private:
   std::vector<at::Tensor> weights_;
   Device* device_;
-  at::Tensor flat_;
+  c10::Storage storage_;
   Bytes bytes_;
   bool resident_ = true;
   HostBuffer host_;

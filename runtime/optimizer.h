@@ -11,8 +11,6 @@ namespace stowage {
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  // Once a step, before its updates.
-  virtual void begin_step() = 0;
   // Changes `value` in place. `index` is the parameter's place in Executor::trained(); it comes at most once
   // a step, and not at all where it has no gradient. `value` lies where the parameter lives at that time: on
   // the device, or on the host where its block is swapped out.
@@ -30,7 +28,6 @@ class AdamW final : public Optimizer {
   // Of parameters shaped like these, in this order.
   AdamW(const std::vector<at::Tensor>& parameters, const AdamWOptions& options);
 
-  void begin_step() override { ++steps_; }
   void update(std::size_t index, at::Tensor value, const at::Tensor& gradient) override;
 
  private:
@@ -40,7 +37,6 @@ class AdamW final : public Optimizer {
 
   AdamWOptions options_;
   std::vector<Moments> moments_;
-  std::int64_t steps_ = 0;
 };
 
 }  // namespace stowage
