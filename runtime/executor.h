@@ -13,15 +13,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <unordered_set>
 #include <variant>
 #include <vector>
 
 #include "plan/program.h"
-#include "runtime/block_weights.h"
 #include "runtime/chain.h"
 #include "runtime/device.h"
+#include "runtime/model.h"
 #include "runtime/optimizer.h"
 #include "runtime/saved_tensors.h"
 #include "traces/timeline.h"
@@ -41,7 +39,8 @@ struct StepReport {
   std::vector<StepMemory> memory;
 };
 
-// Memory ran out. Weights, optimizer and random state are as before the step; the next one can run.
+// Memory ran out. Unless it was in the optimizer step, weights, optimizer and random state are as before; the
+// next step can run.
 struct Shortage {
   StepId step;  // compute step
   Refusal refusal;
@@ -52,11 +51,9 @@ using StepResult = std::variant<StepReport, Shortage>;
 class Executor {
  public:
   // Moves the weights of each block into one storage, and allocates gradients for the outer parameters; their
-  // bytes stay on the device. Chain and device must outlive it. Throws InputError where blocks share weights.
+  // bytes stay on the device. Chain and device must outlive it. Throws InputError where parts of the chain
+  // share a parameter. Weights that are on the host when it is destroyed are lost: see bring_weights_home().
   Executor(Chain& chain, Device& device);
-  // Brings all weights back to the device.
-  ~Executor();
-  Executor(const Executor&) = delete;
 
   // One training step. `batch` must be on the device. Programs may change from step to step: weights that the
   // program expects elsewhere are moved before the clock starts. Throws InputError where the program is not
@@ -66,7 +63,7 @@ class Executor {
   // All parameters that want gradients, in the order of updates.
   std::vector<at::Tensor> trained() const;
   // What a block swap of this block moves.
-  Bytes weight_bytes(std::uint32_t block) const;
+  Bytes weight_bytes(std::uint32_t block) { return model_.weights(block).bytes(); }
   // Told of each tensor that is saved; nullptr: nobody.
   void listen(SaveListener* listener) { listener_ = listener; }
   // Between steps the weights of swapped blocks have no memory on the device, and must not be touched; this
@@ -74,21 +71,9 @@ class Executor {
   void bring_weights_home();
 
  private:
-  friend class StepRun;
-  struct OuterParameter {
-    at::Tensor parameter, gradient;
-  };
-
-  Chain& chain_;
   Device& device_;
-  std::vector<ChainBlock*> blocks_;
-  std::vector<BlockWeights> weights_;
-  std::vector<OuterParameter> outer_;
-  std::unordered_set<StorageKey> parameter_storages_;
+  Model model_;
   SaveListener* listener_ = nullptr;
 };
-
-// Bytes of the storages that a state's tensors live in, each once: `input_bytes` of the block it enters.
-Bytes storage_bytes(const State& state);
 
 }  // namespace stowage

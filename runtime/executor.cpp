@@ -1,0 +1,92 @@
+#include "runtime/executor.h"
+
+#include <ATen/core/grad_mode.h>
+#include <c10/util/ScopeExit.h>
+
+#include <algorithm>
+#include <string>
+
+#include "runtime/random_state.h"
+#include "runtime/step_run.h"
+#include "runtime/step_state.h"
+#include "traces/error.h"
+
+namespace stowage {
+namespace {
+
+// What the program does with the weights of one block.
+struct WeightMoves {
+  bool begins_on_host = false, loads = false, stores = false;
+};
+
+std::vector<WeightMoves> weight_moves(const Program& program, std::uint32_t blocks) {
+  std::vector<WeightMoves> moves(blocks);
+  for (BufferId id : program.initial) {
+    const Buffer& buffer = program.buffers[id];
+    if (buffer.kind == BufferKind::weights) moves[*buffer.block].begins_on_host = buffer.space == Space::host;
+  }
+  for (const Step& step : program.steps) {
+    if (step.kind == StepKind::load_weights) moves[*step.block].loads = true;
+    if (step.kind == StepKind::store_weights) moves[*step.block].stores = true;
+  }
+  return moves;
+}
+
+void check_size(const Program& program, std::uint32_t blocks) {
+  const auto lane = program.lane(Lane::compute);
+  const auto forwards =
+      std::count_if(lane.begin(), lane.end(), [](const Step& s) { return s.kind == StepKind::forward; });
+  if (forwards != static_cast<std::ptrdiff_t>(blocks))
+    throw InputError("program", "blocks",
+                     std::to_string(forwards) + ", the model has " + std::to_string(blocks));
+}
+
+// Weights that are dropped after use must not have changed.
+void check_updates_survive(const std::vector<WeightMoves>& moves, Model& model) {
+  for (std::uint32_t i = 0; i < model.size(); ++i)
+    if (moves[i].loads && !moves[i].stores && model.weights(i).trained())
+      throw InputError("program", "swap_mode",
+                       "\"h2d\" drops the weights of block " + std::to_string(i) +
+                           " after use, but they are trained: expected \"two-way\"");
+}
+
+}  // namespace
+
+Executor::Executor(Chain& chain, Device& device) : device_(device), model_(chain, device) {}
+
+StepResult Executor::run(const Program& program, const State& batch, Optimizer& optimizer) {
+  check_size(program, model_.size());
+  const std::vector<WeightMoves> moves = weight_moves(program, model_.size());
+  check_updates_survive(moves, model_);
+  for (std::uint32_t i = 0; i < model_.size(); ++i)
+    moves[i].begins_on_host ? model_.weights(i).move_to_host() : model_.weights(i).move_to_device();
+  model_.drop_gradients();
+  // Whatever happens: what the program left half done on the device goes, the host's weights are good.
+  const auto tidy_up = c10::make_scope_exit([&] {
+    model_.drop_gradients();
+    for (std::uint32_t i = 0; i < model_.size(); ++i)
+      if (moves[i].begins_on_host && model_.weights(i).resident()) model_.weights(i).take();
+  });
+  const at::AutoGradMode with_gradients(true);
+  const RandomState random = RandomState::now();
+  StepState state(model_, batch, listener_);
+  StepRun step(program, device_, model_, state, optimizer);
+  try {
+    return step.run();
+  } catch (const MemoryRefused& refused) {
+    random.put_back();
+    return Shortage{step.current(), refused.refusal()};
+  }
+}
+
+std::vector<at::Tensor> Executor::trained() const {
+  std::vector<at::Tensor> parameters;
+  for (const Model::Trained& trained : model_.trained()) parameters.push_back(trained.parameter);
+  return parameters;
+}
+
+void Executor::bring_weights_home() {
+  for (std::uint32_t i = 0; i < model_.size(); ++i) model_.weights(i).move_to_device();
+}
+
+}  // namespace stowage

@@ -1,0 +1,102 @@
+#include "runtime/step_run.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+namespace stowage {
+
+StepRun::StepRun(const Program& program, Device& device, Model& model, StepState& state, Optimizer& optimizer)
+    : program_(program),
+      device_(device),
+      model_(model),
+      state_(state),
+      optimizer_(optimizer),
+      recorder_(program),
+      transfers_(program, device, model, state, recorder_) {
+  device.memory().take_peak();
+  device.host_memory().reset_peak();
+  recorder_.device_bytes({}, device.memory().live());
+  recorder_.host_bytes({}, device.host_memory().counts().live);
+  device.memory().on_shortage([this, compute = std::this_thread::get_id()] {
+    return std::this_thread::get_id() == compute && transfers_.make_room();
+  });
+}
+
+StepRun::~StepRun() {
+  device_.memory().on_shortage({});
+}
+
+StepReport StepRun::run() {
+  const Range compute = program_.lanes[static_cast<int>(Lane::compute)];
+  for (current_ = compute.begin; current_ < compute.end; ++current_) run_step(current_);
+  --current_;  // what is refused from here on is the last step's
+  transfers_.drain();
+  report_.loss = state_.loss();
+  report_.timeline = recorder_.finish();
+  return std::move(report_);
+}
+
+// A step that waits for nothing begins where the one before it ended, so what the runtime itself does between
+// two is part of the later one.
+void StepRun::run_step(StepId id) {
+  MemoryPool& memory = device_.memory();
+  const Nanos ready = id == program_.first(Lane::compute) ? Nanos{} : recorder_.end_of(id - 1);
+  transfers_.clear();
+  transfers_.issue_at({id, Edge::ready});
+  const Nanos begin = std::max(ready, transfers_.wait_for(id));
+  transfers_.clear();
+  transfers_.issue_at({id, Edge::begin});
+  StepMemory used{id, memory.live(), {}, {}};
+  memory.take_peak();
+  compute(program_.steps[id]);
+  used.peak = memory.take_peak();
+  recorder_.device_bytes(begin, used.peak);
+  free_at(id, Edge::end);
+  used.after = memory.live();
+  const Nanos end = recorder_.now();
+  recorder_.device_bytes(end, used.after);
+  recorder_.ran(id, begin, end);
+  report_.memory.push_back(used);
+  transfers_.issue_at({id, Edge::end});
+}
+
+void StepRun::compute(const Step& step) {
+  switch (step.kind) {
+    case StepKind::prologue:
+      return state_.prologue();
+    case StepKind::forward:
+      return state_.forward(*step.block, step.saves);
+    case StepKind::epilogue:
+      return state_.epilogue();
+    case StepKind::recompute:
+      return state_.recompute(*step.block);
+    case StepKind::backward:
+      return state_.backward(*step.block);
+    default:
+      return optimize();
+  }
+}
+
+void StepRun::optimize() {
+  const std::vector<Model::Trained>& trained = model_.trained();
+  double squares = 0;
+  for (std::size_t i = 0; i < trained.size(); ++i) {
+    const at::Tensor gradient = model_.gradient(trained[i]);
+    if (!gradient.defined()) continue;
+    squares += std::pow(gradient.norm().item<double>(), 2);
+    if (trained[i].weight) transfers_.settle_weights(*trained[i].block);
+    optimizer_.update(i, model_.value(trained[i]), gradient);
+  }
+  report_.gradient_norm = std::sqrt(squares);
+}
+
+void StepRun::free_at(StepId id, Edge edge) {
+  for (const MemoryEffect& effect : program_.effects_at(id, edge))
+    if (!effect.alloc) state_.release(program_.buffers[effect.buffer]);
+}
+
+}  // namespace stowage

@@ -1,0 +1,148 @@
+#include "runtime/step_state.h"
+
+#include <ATen/ATen.h>
+
+#include <string>
+#include <utility>
+
+#include "traces/error.h"
+
+namespace stowage {
+
+StepState::StepState(Model& model, const State& batch, SaveListener* listener)
+    : model_(model),
+      batch_(batch),
+      listener_(listener),
+      passes_(model.size()),
+      activations_(model.size() + 1),
+      wanted_(model.size() + 1),
+      activation_gradients_(model.size() + 1) {}
+
+void StepState::prologue() {
+  activations_[0] = HeldState(prologue_.leave(model_.chain().prologue(batch_)));
+  wanted_[0] = prologue_.differentiable();
+}
+
+// The output of the block, without its graph.
+State StepState::run(std::uint32_t block, Pass& pass, SaveHandler& handler) {
+  if (!model_.weights(block).resident())
+    throw DefectError("block " + std::to_string(block) + " runs while its weights are on the host");
+  const State input = pass.graph.enter(activations_[block].tensors(), wanted_[block]);
+  const SaveGuard guard(handler);
+  State output = pass.graph.leave(model_.block(block).forward(input));
+  wanted_[block + 1] = pass.graph.differentiable();
+  return output;
+}
+
+void StepState::save(std::uint32_t block) {
+  Pass& pass = passes_[block];
+  pass.saved = std::make_shared<SavedTensors>(block, model_.parameter_storages(),
+                                              activations_[block].tensors(), listener_);
+  activations_[block + 1] = HeldState(run(block, pass, *pass.saved));
+}
+
+void StepState::forward(std::uint32_t block, bool saves) {
+  if (saves) return save(block);
+  passes_[block].random = RandomState::now();
+  // With a graph, though nothing of it stays: the kernels are those that recompute() will use.
+  Pass dropped;
+  DropSaved nothing;
+  activations_[block + 1] = HeldState(run(block, dropped, nothing));
+}
+
+void StepState::recompute(std::uint32_t block) {
+  const RandomState later = RandomState::now();
+  passes_[block].random->put_back();
+  save(block);
+  later.put_back();
+}
+
+void StepState::epilogue() {
+  GraphPiece graph;
+  const at::Tensor loss =
+      model_.chain().epilogue(graph.enter(activations_.back().tensors(), wanted_.back()), batch_);
+  graph.leave({loss});
+  loss_ = loss.item<double>();
+  activation_gradients_.back() = graph.backward({at::ones_like(loss)});
+  model_.collect_outer_gradients();
+}
+
+void StepState::backward(std::uint32_t block) {
+  if (!model_.weights(block).resident())
+    throw DefectError("block " + std::to_string(block) + " runs while its weights are on the host");
+  State gradients = passes_[block].graph.backward(activation_gradients_[block + 1]);
+  if (block > 0) {
+    activation_gradients_[block] = std::move(gradients);
+    return;
+  }
+  prologue_.backward(gradients);
+  model_.collect_outer_gradients();
+}
+
+void StepState::release(const Buffer& buffer) {
+  if (buffer.space == Space::host || !buffer.block) return;
+  const std::uint32_t i = *buffer.block;
+  switch (buffer.kind) {
+    case BufferKind::activation:
+      activations_[i] = {};
+      return;
+    case BufferKind::activation_gradient:
+      activation_gradients_[i].clear();
+      return;
+    case BufferKind::saved:  // all of a block's die at once
+      passes_[i].saved.reset();
+      return;
+    case BufferKind::weights:
+      model_.weights(i).take();
+      return;
+    case BufferKind::gradient:
+      model_.drop_gradients(i);
+      return;
+    case BufferKind::resident:
+    case BufferKind::optimizer_state:
+    case BufferKind::workspace:
+      return;
+  }
+}
+
+std::vector<c10::Storage> StepState::send(const Step& copy) {
+  const std::uint32_t i = *copy.block;
+  switch (copy.kind) {
+    case StepKind::store_saved:
+      if (*copy.storage >= passes_[i].saved->size())
+        throw InputError("program", "block " + std::to_string(i),
+                         "moves saved tensor " + std::to_string(*copy.storage) + " of " +
+                             std::to_string(passes_[i].saved->size()) + ": the profile is of another model");
+      return {passes_[i].saved->take(*copy.storage)};
+    case StepKind::store_input:
+      return activations_[i].take();
+    default:
+      return {model_.weights(i).take()};
+  }
+}
+
+std::vector<Bytes> StepState::sizes(const Step& copy) const {
+  const std::uint32_t i = *copy.block;
+  switch (copy.kind) {
+    case StepKind::restore_saved:
+      return {passes_[i].saved->bytes(*copy.storage)};
+    case StepKind::restore_input:
+      return activations_[i].sizes();
+    default:
+      return {model_.weights(i).bytes()};
+  }
+}
+
+void StepState::receive(const Step& copy, std::vector<c10::Storage> storages) {
+  const std::uint32_t i = *copy.block;
+  switch (copy.kind) {
+    case StepKind::restore_saved:
+      return passes_[i].saved->put(*copy.storage, std::move(storages.front()));
+    case StepKind::restore_input:
+      return activations_[i].put(storages);
+    default:
+      return model_.weights(i).put(std::move(storages.front()));
+  }
+}
+
+}  // namespace stowage

@@ -1,0 +1,63 @@
+// What exists of the model during one step, and what each compute step of a program does to it.
+//
+// It knows neither time nor copies: the program says what is done, in which order.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "plan/program.h"
+#include "runtime/chain.h"
+#include "runtime/graph_piece.h"
+#include "runtime/held_state.h"
+#include "runtime/model.h"
+#include "runtime/random_state.h"
+#include "runtime/saved_tensors.h"
+
+namespace stowage {
+
+class StepState {
+ public:
+  StepState(Model& model, const State& batch, SaveListener* listener);
+
+  void prologue();
+  // `saves`: whether the graph is kept for the backward; else the random state is, for recompute().
+  void forward(std::uint32_t block, bool saves);
+  void epilogue();
+  void recompute(std::uint32_t block);
+  void backward(std::uint32_t block);
+
+  double loss() const { return loss_; }
+
+  // A buffer of the program dies on the device.
+  void release(const Buffer& buffer);
+  // The memory that a copy to the host moves; what it held is away from now on.
+  std::vector<c10::Storage> send(const Step& copy);
+  // How large the pieces are that a copy brings back.
+  std::vector<Bytes> sizes(const Step& copy) const;
+  void receive(const Step& copy, std::vector<c10::Storage> storages);
+
+ private:
+  // One pass through a block, until its backward.
+  struct Pass {
+    GraphPiece graph;
+    std::shared_ptr<SavedTensors> saved;
+    std::optional<RandomState> random;
+  };
+
+  State run(std::uint32_t block, Pass& pass, SaveHandler& handler);
+  void save(std::uint32_t block);
+
+  Model& model_;
+  const State& batch_;
+  SaveListener* const listener_;
+  GraphPiece prologue_;
+  std::vector<Pass> passes_;                 // by block
+  std::vector<HeldState> activations_;       // X_0 .. X_n
+  std::vector<std::vector<bool>> wanted_;    // by state: which tensors take gradients
+  std::vector<State> activation_gradients_;  // of X_0 .. X_n
+  double loss_ = 0;
+};
+
+}  // namespace stowage

@@ -1,0 +1,165 @@
+#include "runtime/transfers.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "traces/error.h"
+
+namespace stowage {
+namespace {
+
+constexpr std::array copy_lanes{Lane::h2d, Lane::d2h};
+
+Bytes total(const std::vector<c10::Storage>& storages) {
+  Bytes bytes;
+  for (const c10::Storage& storage : storages) bytes += Bytes{static_cast<std::int64_t>(storage.nbytes())};
+  return bytes;
+}
+
+// The pieces lie one after the other on the host.
+CopyJob job_of(const Step& step, std::byte* host, const std::vector<c10::Storage>& storages) {
+  CopyJob job{step.lane, {}, {}};
+  for (const c10::Storage& storage : storages) {
+    const Bytes bytes{static_cast<std::int64_t>(storage.nbytes())};
+    job.pieces.push_back(step.lane == Lane::h2d ? CopyPiece{storage.mutable_data(), host, bytes}
+                                                : CopyPiece{host, storage.data(), bytes});
+    host += bytes.value;
+  }
+  return job;
+}
+
+}  // namespace
+
+Transfers::Transfers(const Program& program, Device& device, Model& model, StepState& state,
+                     Recorder& recorder)
+    : program_(program),
+      device_(device),
+      model_(model),
+      state_(state),
+      recorder_(recorder),
+      first_copy_(program.lanes[static_cast<int>(Lane::compute)].end),
+      slots_(program.steps.size() - first_copy_),
+      host_(program.buffers.size()) {
+  for (Lane lane : copy_lanes)
+    next_issue_[static_cast<int>(lane)] = next_clear_[static_cast<int>(lane)] = program.first(lane);
+}
+
+Transfers::~Transfers() {
+  for (Slot& slot : slots_)
+    if (slot.copy) slot.copy->wait();
+}
+
+void Transfers::issue_at(Trigger trigger) {
+  bool issued = false;
+  for (Lane lane : copy_lanes) {
+    StepId& next = next_issue_[static_cast<int>(lane)];
+    for (; next < program_.lanes[static_cast<int>(lane)].end; ++next) {
+      if (program_.steps[next].issue != trigger) break;
+      issue(next);
+      issued = true;
+    }
+  }
+  if (!issued) return;
+  recorder_.device_bytes(recorder_.now(), device_.memory().live());
+  recorder_.host_bytes(recorder_.now(), device_.host_memory().counts().live);
+}
+
+void Transfers::issue(StepId id) {
+  const Step& step = program_.steps[id];
+  Slot& slot = this->slot(id);
+  step.lane == Lane::d2h ? send(id, slot) : make_place(id, slot);
+  if (total(slot.storages) != step.bytes)
+    throw InputError("program", "block " + std::to_string(*step.block),
+                     std::string(name_of(step.kind)) + " moves " + std::to_string(step.bytes.value) +
+                         " B, but the model has " + std::to_string(total(slot.storages).value) +
+                         " B there: the profile is of another model");
+  CopyJob job = job_of(step, host_side(id), slot.storages);
+  job.always_pays_latency = program_.single_stream[static_cast<int>(step.lane)];
+  for (StepId before : program_.waits_of(id)) job.after.push_back(this->slot(before).copy);
+  slot.copy = device_.submit(std::move(job));
+}
+
+void Transfers::send(StepId id, Slot& slot) {
+  slot.storages = state_.send(program_.steps[id]);
+  for (const MemoryEffect& effect : program_.effects_at(id, Edge::ready))
+    if (effect.alloc && program_.buffers[effect.buffer].space == Space::host)
+      host_[effect.buffer] = device_.host_memory().acquire(program_.buffers[effect.buffer].bytes);
+}
+
+void Transfers::make_place(StepId id, Slot& slot) {
+  for (Bytes bytes : state_.sizes(program_.steps[id]))
+    slot.storages.emplace_back(c10::Storage::use_byte_size_t(), static_cast<std::size_t>(bytes.value),
+                               device_.memory().allocate(bytes));
+}
+
+// Weights have a place of their own; activations lie in the buffer that the store allocates and the restore
+// frees.
+std::byte* Transfers::host_side(StepId id) {
+  const Step& step = program_.steps[id];
+  if (step.kind == StepKind::load_weights || step.kind == StepKind::store_weights)
+    return static_cast<std::byte*>(model_.weights(*step.block).host());
+  const Edge edge = step.lane == Lane::d2h ? Edge::ready : Edge::end;
+  for (const MemoryEffect& effect : program_.effects_at(id, edge))
+    if (program_.buffers[effect.buffer].space == Space::host) return host_[effect.buffer].data();
+  throw DefectError("a copy has no host side");
+}
+
+Nanos Transfers::wait_for(StepId step) {
+  Nanos arrived;
+  for (StepId id : program_.waits_of(step)) {
+    Slot& slot = this->slot(id);
+    const bool late = !slot.copy->ended();
+    slot.copy->wait();
+    arrived = std::max(arrived, late ? recorder_.now() : recorder_.since_begin(slot.copy->end()));
+    if (program_.steps[id].lane == Lane::h2d)
+      state_.receive(program_.steps[id], std::exchange(slot.storages, {}));
+  }
+  return arrived;
+}
+
+void Transfers::clear() {
+  bool cleared = false;
+  for (Lane lane : copy_lanes)
+    while (clear_next(lane)) cleared = true;
+  if (!cleared) return;
+  recorder_.device_bytes(recorder_.now(), device_.memory().live());
+  recorder_.host_bytes(recorder_.now(), device_.host_memory().counts().live);
+}
+
+// False where the lane's next copy has not ended.
+bool Transfers::clear_next(Lane lane) {
+  StepId& next = next_clear_[static_cast<int>(lane)];
+  if (next == next_issue_[static_cast<int>(lane)]) return false;
+  Slot& slot = this->slot(next);
+  if (!slot.copy->ended()) return false;
+  recorder_.ran(next, recorder_.since_begin(slot.copy->begin()), recorder_.since_begin(slot.copy->end()));
+  if (lane == Lane::d2h) slot.storages.clear();
+  for (const MemoryEffect& effect : program_.effects_at(next, Edge::end))
+    if (program_.buffers[effect.buffer].space == Space::host) host_[effect.buffer] = {};
+  ++next;
+  return true;
+}
+
+void Transfers::settle_weights(std::uint32_t block) {
+  for (StepId id = next_clear_[static_cast<int>(Lane::d2h)]; id < next_issue_[static_cast<int>(Lane::d2h)];
+       ++id)
+    if (program_.steps[id].kind == StepKind::store_weights && program_.steps[id].block == block)
+      slot(id).copy->wait();
+}
+
+bool Transfers::make_room() {
+  const StepId next = next_clear_[static_cast<int>(Lane::d2h)];
+  if (next == next_issue_[static_cast<int>(Lane::d2h)]) return false;
+  slot(next).copy->wait();
+  recorder_.count("waits_for_room", ++waits_for_room_);
+  return clear_next(Lane::d2h);
+}
+
+void Transfers::drain() {
+  for (Slot& slot : slots_)
+    if (slot.copy) slot.copy->wait();
+  clear();
+}
+
+}  // namespace stowage
