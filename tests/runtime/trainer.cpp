@@ -1,0 +1,219 @@
+#include "tests/runtime/trainer.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include <cstring>
+#include <map>
+#include <stdexcept>
+
+#include "profiler/assemble.h"
+#include "runtime/held_state.h"
+#include "runtime/plain_step.h"
+
+namespace stowage {
+namespace {
+
+constexpr std::uint64_t seed = 7;
+
+bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+  if (a.defined() != b.defined()) return false;
+  if (!a.defined()) return true;
+  if (a.sizes() != b.sizes() || a.dtype() != b.dtype()) return false;
+  const at::Tensor x = a.contiguous(), y = b.contiguous();
+  return std::memcmp(x.data_ptr(), y.data_ptr(), x.nbytes()) == 0;
+}
+
+std::string difference(const std::string& what, const std::vector<at::Tensor>& a,
+                       const std::vector<at::Tensor>& b) {
+  if (a.size() != b.size())
+    return what + ": " + std::to_string(a.size()) + " and " + std::to_string(b.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!same_bits(a[i], b[i])) return what + " " + std::to_string(i) + " differ";
+  return "";
+}
+
+std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> copies;
+  for (const at::Tensor& tensor : tensors) copies.push_back(tensor.detach().clone());
+  return copies;
+}
+
+// In the order of Executor::trained().
+std::vector<at::Tensor> trained_of(Chain& chain) {
+  std::vector<at::Tensor> trained;
+  const auto add = [&](const std::vector<at::Tensor>& all) {
+    for (const at::Tensor& tensor : all)
+      if (tensor.requires_grad()) trained.push_back(tensor);
+  };
+  const std::vector<ChainBlock*> blocks = chain.blocks();
+  for (std::size_t i = blocks.size(); i-- > 0;) {
+    add(blocks[i]->parameters().weights);
+    add(blocks[i]->parameters().adapters);
+  }
+  add(chain.outer_parameters());
+  return trained;
+}
+
+// Lists what each block saves, once each.
+class Inventorist final : public SaveListener {
+ public:
+  explicit Inventorist(std::size_t blocks) : saved(blocks) {}
+  void on_save(const SaveEvent& event) override {
+    std::vector<SavedTensor>& all = saved[event.block];
+    if (event.storage < all.size()) return;
+    all.push_back({"saved." + std::to_string(event.storage),
+                   {static_cast<std::int64_t>(event.tensor.storage().nbytes())},
+                   event.scope,
+                   {},
+                   {}});
+  }
+  std::vector<std::vector<SavedTensor>> saved;
+};
+
+StepReadings readings_of(const StepMemory& memory) {
+  return {{{1000}}, memory.before, memory.peak, memory.after};
+}
+
+std::vector<StepMemory> memory_of(const StepResult& result) {
+  return std::get<StepReport>(result).memory;
+}
+
+}  // namespace
+
+Machine test_machine(Bytes device_memory) {
+  Machine machine;
+  machine.name = "test";
+  machine.device.memory = device_memory;
+  machine.host = {{std::int64_t{1} << 32}, {std::int64_t{1} << 32}, PinnedRounding::exact};
+  machine.links.h2d = machine.links.d2h = {{1'000'000'000}, {10'000}};
+  machine.links.pageable = {1'000'000'000};
+  return machine;
+}
+
+std::string difference(const Training& a, const Training& b) {
+  if (a.losses != b.losses) return "losses differ";
+  for (std::size_t i = 0; i < a.gradients.size(); ++i) {
+    const std::string what = "gradients of step " + std::to_string(i);
+    if (const std::string found = difference(what, a.gradients[i], b.gradients[i]); !found.empty())
+      return found;
+  }
+  if (const std::string found = difference("parameters", a.parameters, b.parameters); !found.empty())
+    return found;
+  return same_bits(a.next_draw, b.next_draw) ? "" : "next draws differ";
+}
+
+WatchedOptimizer::WatchedOptimizer(const std::vector<at::Tensor>& parameters)
+    : adamw_(parameters, AdamWOptions{}), gradients_(parameters.size()) {}
+
+void WatchedOptimizer::update(std::size_t index, at::Tensor value, const at::Tensor& gradient) {
+  gradients_[index] = gradient.clone();
+  adamw_.update(index, value, gradient);
+}
+
+std::vector<at::Tensor> WatchedOptimizer::take_gradients() {
+  std::vector<at::Tensor> taken(gradients_.size());
+  taken.swap(gradients_);
+  return taken;
+}
+
+Training train_plainly(const MakeChain& make_chain, const MakeBatch& batch, int steps, Device&) {
+  const auto chain = make_chain();
+  std::vector<at::Tensor> trained = trained_of(*chain);
+  WatchedOptimizer optimizer(trained);
+  at::manual_seed(seed);
+  Training training;
+  for (int step = 0; step < steps; ++step) {
+    training.losses.push_back(plain_step(*chain, batch(step)));
+    for (std::size_t i = 0; i < trained.size(); ++i) {
+      at::Tensor& gradient = trained[i].mutable_grad();
+      if (gradient.defined()) optimizer.update(i, trained[i].detach(), gradient);
+      gradient.reset();
+    }
+    training.gradients.push_back(optimizer.take_gradients());
+  }
+  training.parameters = copies(trained);
+  training.next_draw = at::rand({8});
+  return training;
+}
+
+Training train(const MakeChain& make_chain, const MakeBatch& batch, int steps, Device& device,
+               const std::vector<Program>& programs, const std::function<void(const StepReport&)>& see) {
+  const auto chain = make_chain();
+  Executor executor(*chain, device);
+  WatchedOptimizer optimizer(executor.trained());
+  at::manual_seed(seed);
+  Training training;
+  for (int step = 0; step < steps; ++step) {
+    StepResult result = executor.run(programs[step % programs.size()], batch(step), optimizer);
+    if (const auto* shortage = std::get_if<Shortage>(&result))
+      throw std::runtime_error(shortage->refusal.text());
+    const auto& report = std::get<StepReport>(result);
+    training.losses.push_back(report.loss);
+    training.gradients.push_back(optimizer.take_gradients());
+    if (see) see(report);
+  }
+  executor.bring_weights_home();
+  training.parameters = copies(executor.trained());
+  training.next_draw = at::rand({8});
+  return training;
+}
+
+Profile bare_profile(std::uint32_t blocks) {
+  Profile profile;
+  profile.name = "bare";
+  profile.blocks.resize(blocks);
+  for (BlockProfile& block : profile.blocks) block.name = "block";
+  return profile;
+}
+
+Program program_of(const Profile& profile, const Settings& settings) {
+  const BlockTable table(profile);
+  return compile(table, expand(table, settings).plan);
+}
+
+Profile size_up(Executor& executor, Chain& chain, const State& batch, Optimizer& optimizer,
+                Bytes optimizer_state) {
+  const auto n = static_cast<std::uint32_t>(chain.blocks().size());
+  Settings recompute;
+  recompute.policy = Policy::recompute;
+  const Profile bare = bare_profile(n);
+  const Program keep_program = program_of(bare, {}), recompute_program = program_of(bare, recompute);
+  Inventorist inventorist(n);
+  executor.listen(&inventorist);
+  const std::vector<StepMemory> kept = memory_of(executor.run(keep_program, batch, optimizer));
+  executor.listen(nullptr);
+  const std::vector<StepMemory> dropped = memory_of(executor.run(recompute_program, batch, optimizer));
+  // The states are as large as shapes say; run once, plainly.
+  std::vector<Bytes> states;
+  {
+    const at::NoGradGuard no_grad;
+    State state = chain.prologue(batch);
+    states.push_back(storage_bytes(state));
+    for (ChainBlock* block : chain.blocks()) {
+      state = block->forward(state);
+      states.push_back(storage_bytes(state));
+    }
+  }
+  Inventory inventory{"test", {}, states[n], optimizer_state};
+  ChainReadings readings;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const BlockParameters parameters = chain.blocks()[i]->parameters();
+    Bytes gradient;
+    for (const auto& all : {parameters.weights, parameters.adapters})
+      for (const at::Tensor& tensor : all)
+        if (tensor.requires_grad()) gradient += Bytes{static_cast<std::int64_t>(tensor.nbytes())};
+    inventory.blocks.push_back({"block." + std::to_string(i), "", states[i], executor.weight_bytes(i),
+                                gradient, inventorist.saved[i]});
+    // Prologue, F_0 .. F_{n-1}, E, B_{n-1} .. B_0, O.
+    BlockReadings block{readings_of(kept[1 + i]), readings_of(kept[2 * n + 1 - i]), {}, {}};
+    block.dropped_rise = dropped[1 + i].peak - dropped[1 + i].before;
+    readings.blocks.push_back(block);
+  }
+  readings.prologue = readings_of(kept.front());
+  readings.epilogue = readings_of(kept[n + 1]);
+  readings.optimizer = readings_of(kept.back());
+  return assemble(inventory, readings).profile;
+}
+
+}  // namespace stowage
