@@ -73,7 +73,7 @@ class Draw {
     if (among(0, 2) == 0) drawn.segmenting = Segmenting::every_nth;
     if (drawn.policy == Policy::offload && among(0, 2) > 0) drawn.scope = static_cast<Scope>(among(0, 1));
     if (among(0, 1) == 1) drawn.swap = {among(1, blocks - 1), static_cast<SwapWhich>(among(0, 2)), mode};
-    drawn.transfer.prefetch = among(0, 3);
+    drawn.transfer.prefetch = among(0, 1);
     drawn.transfer.h2d_streams = among(1, 2);
     drawn.transfer.d2h_streams = among(1, 2);
     return drawn;

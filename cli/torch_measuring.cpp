@@ -1,6 +1,6 @@
 #include "cli/torch_measuring.h"
 
-#include <torch/torch.h>
+#include <ATen/Context.h>
 
 #include "cli/output.h"
 #include "profiler/block_probe.h"
@@ -10,7 +10,7 @@ namespace stowage {
 
 Assembled measure_profile(const Subject& subject, HostDevice& device, std::int64_t repeats) {
   device.memory().set_budget(std::nullopt);
-  torch::manual_seed(subject.seed);
+  at::manual_seed(subject.seed);
   Transformer model(subject.config, subject.seed);
   const State batch = Corpus(subject.data, subject.shape()).batch(subject.seed, 0);
   ProgressLine line;

@@ -1,6 +1,6 @@
 #include "cli/torch_training.h"
 
-#include <torch/torch.h>
+#include <ATen/Context.h>
 
 #include <algorithm>
 #include <deque>
@@ -51,7 +51,7 @@ class Trainer {
         model_(subject.config, subject.seed),
         executor_(model_, device),
         optimizer_(executor_.trained(), {}) {
-    torch::manual_seed(subject.seed);
+    at::manual_seed(subject.seed);
   }
 
   StepResult step(const Program& program, std::uint64_t number, std::optional<Bytes> budget) {

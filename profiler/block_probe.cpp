@@ -15,7 +15,7 @@
 namespace stowage {
 namespace {
 
-// A profile of as many blocks, to compile programs from while nothing is known.
+// A profile of as many blocks, to compile a program from while nothing is known.
 Profile skeleton(const std::string& name, const std::vector<ChainBlock*>& blocks) {
   Profile profile;
   profile.name = name;
@@ -53,17 +53,14 @@ class BlockProbe {
         without_optimizer_(device.memory().live()),
         optimizer_(executor_.trained(), {.learning_rate = 0, .weight_decay = 0}),
         optimizer_bytes_(device.memory().live() - without_optimizer_),
-        profile_(skeleton(subject.name, chain_.blocks())),
-        saved_(profile_.blocks.size()) {
+        profile_(skeleton(subject.name, chain_.blocks())) {
     readings_.blocks.resize(profile_.blocks.size());
   }
 
   Assembled run() {
+    list_saved();
     const Program keep = program_for(profile_, Policy::keep);
     for (std::int64_t i = 0; i < options_.warm_up; ++i) step(keep);
-    executor_.listen(&saved_);
-    step(keep);
-    executor_.listen(nullptr);
     for (std::int64_t i = 0; i < options_.repeats; ++i) read_kept(keep, step(keep));
     const Program recompute = program_for(profile_, Policy::recompute);
     read_dropped(recompute, step(recompute));
@@ -77,6 +74,15 @@ class BlockProbe {
       throw SystemError("profiling " + subject_.name, shortage->refusal.text());
     options_.on_step(++done_, options_.warm_up + options_.repeats + 2);
     return std::get<StepReport>(std::move(result));
+  }
+
+  // A program says when saved tensors are freed, so they must be known before anything is measured.
+  void list_saved() {
+    SavedList saved(profile_.blocks.size());
+    executor_.listen(&saved);
+    step(program_for(profile_, Policy::keep));
+    executor_.listen(nullptr);
+    for (std::size_t i = 0; i < profile_.blocks.size(); ++i) profile_.blocks[i].saved = saved.block(i);
   }
 
   StepReadings* readings_for(const Step& step) {
@@ -134,7 +140,7 @@ class BlockProbe {
     for (std::uint32_t i = 0; i < blocks.size(); ++i)
       all.blocks.push_back({profile_.blocks[i].name, blocks[i]->group(), chain_.last_pass(i).input,
                             executor_.weight_bytes(i), gradient_bytes(blocks[i]->parameters()),
-                            saved_.block(i)});
+                            profile_.blocks[i].saved});
     all.output = chain_.last_pass(blocks.size() - 1).output;
     return all;
   }
@@ -146,8 +152,7 @@ class BlockProbe {
   const Bytes without_optimizer_;
   AdamW optimizer_;
   const Bytes optimizer_bytes_;
-  const Profile profile_;
-  SavedList saved_;
+  Profile profile_;  // names and saved tensors alone: what programs are compiled from
   ChainReadings readings_;
   std::int64_t done_ = 0;
 };

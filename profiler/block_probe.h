@@ -1,10 +1,10 @@
 // Measures a chain on a device: what each block costs in time and memory, from whole training steps.
 //
 // Steps run through the executor, under the plan that keeps everything, so that what it costs to carry out a
-// plan is part of what is measured; one more step that recomputes every block tells what a forward needs
-// that saves nothing. Sizes are exact; times are medians.
+// plan is part of what is measured. One step before them lists the saved tensors; one after them, which
+// recomputes every block, tells what a forward needs that saves nothing. Sizes are exact; times are medians.
 //
-// Cost: (warm_up + repeats + 1) steps, and the memory of the plan that keeps everything.
+// Cost: (warm_up + repeats + 2) steps, and the memory of the plan that keeps everything.
 #pragma once
 
 #include <cstdint>

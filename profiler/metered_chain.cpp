@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "runtime/executor.h"
+#include "runtime/held_state.h"
 #include "traces/error.h"
 
 namespace stowage {

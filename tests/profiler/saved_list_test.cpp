@@ -2,6 +2,9 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdint>
+#include <vector>
+
 #include "tests/catch.h"
 
 using namespace stowage;
@@ -16,10 +19,12 @@ TEST_CASE("saved tensors are listed with their scope, storage and layout") {
 
   const std::vector<SavedTensor> saved = list.block(1);
   // Both views name the storage of 4 x 6 x 4 bytes.
-  const TensorLayout part{"float32", {4, 3}, {6, 1}, 2};
+  using Sizes = std::vector<std::int64_t>;
+  const TensorLayout part{"float32", Sizes{4, 3}, Sizes{6, 1}, 2};
+  const TensorLayout flags{"bool", Sizes{5}, Sizes{1}, 0};
   REQUIRE(saved.size() == 3);
   REQUIRE(saved[0] == SavedTensor{"attention.0", {96}, Scope::attention, part, "0"});
-  REQUIRE(saved[1] == SavedTensor{"ffn.0", {5}, Scope::ffn, TensorLayout{"bool", {5}, {1}, 0}, {}});
+  REQUIRE(saved[1] == SavedTensor{"ffn.0", {5}, Scope::ffn, flags, {}});
   REQUIRE(saved[2].name == "attention.1");
   REQUIRE(saved[2].storage == "0");
 }
