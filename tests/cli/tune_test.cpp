@@ -1,4 +1,5 @@
-// `stowage tune`, run as a process, on the worked example: four blocks, 130 ns and 217 bytes when all is kept.
+// `stowage tune`, run as a process, on the worked example: four blocks, 130 ns and 217 bytes when all is
+// kept.
 #include <string>
 
 #include "tests/catch.h"
@@ -39,8 +40,8 @@ TEST_CASE("where everything fits, it is kept") {
   REQUIRE(answer.at("emitted").string() == "--policy keep");
 }
 
-// Nothing is faster than 130 ns of compute. Three swapped blocks, loaded behind the compute, save 5 bytes and reach it:
-// a row of the execution model's table.
+// Nothing is faster than 130 ns of compute. Three swapped blocks, loaded behind the compute, save 5 bytes and
+// reach it: a row of the execution model's table.
 TEST_CASE("five bytes less are had for nothing, by swapping weights") {
   const JsonNode answer = Workplace().stowage(tune + "--vram 212 --json").json();
   REQUIRE(figure(answer, "step_ns") == 130);
@@ -52,7 +53,8 @@ TEST_CASE("five bytes less are had for nothing, by swapping weights") {
 TEST_CASE("the plan that is written is the plan that was predicted") {
   const Workplace workplace;
   const JsonNode tuned = workplace.stowage(tune + "--vram 180 --json -o plan.json").json();
-  const Ended ended = workplace.stowage("simulate profile.json --machine machine.json --vram 180 --plan plan.json --json");
+  const Ended ended =
+      workplace.stowage("simulate profile.json --machine machine.json --vram 180 --plan plan.json --json");
   REQUIRE(ended.code == 0);
   for (const char* key : {"step_ns", "stall_ns", "peak_bytes", "host_peak_bytes"})
     REQUIRE(figure(ended.json(), key) == figure(tuned, key));
@@ -95,7 +97,8 @@ TEST_CASE("the same answer at any number of threads") {
 TEST_CASE("a plan for another profile, and a plan beside settings, are refused") {
   const Workplace workplace;
   REQUIRE(workplace.stowage(tune + "--vram 180 -o plan.json").code == 0);
-  workplace.write("other.json", changed(workplace.read("profile.json"), "\"weight_bytes\": 5", "\"weight_bytes\": 6"));
+  workplace.write("other.json",
+                  changed(workplace.read("profile.json"), "\"weight_bytes\": 5", "\"weight_bytes\": 6"));
   const Ended other = workplace.stowage("simulate other.json --machine machine.json --plan plan.json");
   REQUIRE(other.code == 2);
   REQUIRE(other.err.starts_with("stowage: plan.json: subject: "));
