@@ -18,7 +18,8 @@
 namespace stowage {
 
 struct SettingsSpace {
-  std::vector<Policy> policies{Policy::keep, Policy::recompute, Policy::offload, Policy::recompute_offload};
+  // Beside `keep`, which always belongs to the space.
+  std::vector<Policy> policies{Policy::recompute, Policy::offload, Policy::recompute_offload};
   std::vector<Segmenting> segmentings{Segmenting::contiguous, Segmenting::every_nth};
   std::optional<std::int64_t> max_swap_blocks;  // absent: all but one
   std::int64_t max_prefetch = 4;

@@ -1,0 +1,20 @@
+#include "tuner/copy_costs.h"
+
+#include "simulator/levels.h"
+
+namespace stowage {
+
+CopyCosts::CopyCosts(const BlockTable& table, const Machine& machine)
+    : store_latency(machine.links.d2h.latency), restore_latency(machine.links.h2d.latency) {
+  const auto cargo = [&](Bytes bytes) {
+    return Cargo{bytes, pinned_size(bytes, machine.host.pinned_rounding),
+                 machine.links.d2h.rate.time_for(bytes), machine.links.h2d.rate.time_for(bytes)};
+  };
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    weights.push_back(cargo(table.rows[i].sizes.weight));
+    inputs.push_back(cargo(table.activation(i)));
+  }
+  for (const SavedStorage& storage : table.storages) storages.push_back(cargo(storage.bytes));
+}
+
+}  // namespace stowage

@@ -1,0 +1,24 @@
+#include "tuner/pricer.h"
+
+#include "plan/plan.h"
+#include "plan/program.h"
+#include "traces/error.h"
+
+namespace stowage {
+
+Pricer::Pricer(const BlockTable& table, const Machine& machine) : table_(table), engine_(machine) {
+  if (Evaluator::serves(machine)) evaluator_.emplace(machine);
+}
+
+Run Pricer::price(const Settings& settings) {
+  const Program program = compile(table_, expand(table_, settings).plan);
+  if (evaluator_) {
+    if (const std::optional<Run> run = evaluator_->evaluate(program)) return *run;
+  } else {
+    const Outcome outcome = engine_.simulate(program);
+    if (!std::holds_alternative<Deadlock>(outcome.verdict)) return outcome.run;
+  }
+  throw DefectError("settings that deadlock: " + describe(settings));
+}
+
+}  // namespace stowage

@@ -1,0 +1,28 @@
+// Settings all the way to figures. Not shared between threads: reuses its memory.
+#pragma once
+
+#include <optional>
+
+#include "plan/block_table.h"
+#include "plan/settings.h"
+#include "simulator/engine.h"
+#include "simulator/evaluator.h"
+#include "simulator/outcome.h"
+#include "traces/machine.h"
+
+namespace stowage {
+
+class Pricer {
+ public:
+  Pricer(const BlockTable& table, const Machine& machine);
+
+  // With memory taken as if it had no limit. Throws DefectError for a deadlock, which settings never cause.
+  Run price(const Settings& settings);
+
+ private:
+  const BlockTable& table_;
+  std::optional<Evaluator> evaluator_;  // where it serves the machine
+  Engine engine_;
+};
+
+}  // namespace stowage

@@ -1,0 +1,81 @@
+#include "tuner/tuner.h"
+
+#include "plan/plan.h"
+#include "traces/error.h"
+#include "tuner/field.h"
+#include "tuner/search.h"
+
+namespace stowage {
+namespace {
+
+void require(bool holds, const char* what, const std::string& reason) {
+  if (!holds) throw InputError("", what, reason);
+}
+
+void check(const TuneRequest& request) {
+  const auto at_least = [](std::int64_t value, std::int64_t least, const char* what) {
+    require(value >= least, what, "must be at least " + std::to_string(least));
+  };
+  at_least(request.budget.device.value, 0, "device budget");
+  at_least(request.budget.host.value, 0, "host budget");
+  at_least(request.budget.pinned.value, 0, "pinned budget");
+  at_least(request.space.max_swap_blocks.value_or(0), 0, "max_swap_blocks");
+  at_least(request.space.max_prefetch, 0, "max_prefetch");
+  at_least(request.space.max_streams, 1, "max_streams");
+  at_least(request.threads, 1, "threads");
+}
+
+TunedPlan tuned(const Field& field, const Candidate& candidate, const Run& run) {
+  TunedPlan tuned{expand(field.table, field.settings_of(candidate)).plan, run};
+  tuned.plan.predicted = Prediction{
+      run.step, run.compute, run.stall(), run.peaks.device, run.peaks.host_activation, run.peaks.host_pinned};
+  return tuned;
+}
+
+// Keeping everything takes no more than its compute steps, which every plan carries out. So where it fits no
+// plan is faster.
+std::optional<Candidate> best_of(const Found& found, const Run& null_run, const Budget& budget) {
+  if (null_run.peaks.device <= budget.device) return keep_everything;
+  std::optional<Candidate> best;
+  for (const Standing& point : found.frontier.points())
+    if (point.figures.peak <= budget.device) best = point.candidate;
+  return best;
+}
+
+}  // namespace
+
+Budget budget_of(const Machine& machine) {
+  return {machine.device.usable(), machine.host.memory, machine.host.pinned_limit};
+}
+
+double TuneResult::gap() const {
+  if (!best || best->run.step == bound) return 0;
+  return static_cast<double>((best->run.step - bound).value) / static_cast<double>(bound.value);
+}
+
+TuneResult tune(const BlockTable& table, const Machine& machine, const TuneRequest& request) {
+  check(request);
+  const Field field(table, machine, request.space);
+  const Found found = search(field, request);
+  const std::vector<Standing>& points = found.frontier.points();
+  const auto run_of = [&](const Candidate& candidate) { return found.runs.at(candidate); };
+
+  TuneResult result;
+  result.null_run = run_of(keep_everything);
+  result.null_fits = result.null_run.peaks.device <= request.budget.device;
+  result.considered = found.considered;
+  result.evaluated = static_cast<std::int64_t>(found.runs.size());
+  for (const Standing& point : points)
+    result.frontier.push_back({field.settings_of(point.candidate), run_of(point.candidate)});
+  const Candidate least = points.front().candidate;
+  result.least = tuned(field, least, run_of(least));
+  if (const auto best = best_of(found, result.null_run, request.budget)) {
+    result.best = tuned(field, *best, run_of(*best));
+    // Of a search that was ended early only this is known: every plan computes what the null plan computes.
+    result.bound = found.complete ? result.best->run.step : result.null_run.step;
+    result.best->plan.bound = result.bound;
+  }
+  return result;
+}
+
+}  // namespace stowage
