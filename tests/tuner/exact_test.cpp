@@ -89,7 +89,7 @@ void require_same(const TuneResult& result, const std::vector<Price>& frontier, 
 
 TEST_CASE("the search finds what a search of everything finds") {
   const char* trials = std::getenv("STOWAGE_TUNER_TRIALS");
-  const int wanted = trials ? std::atoi(trials) : 250;
+  const int wanted = trials ? std::atoi(trials) : 120;
   int done = 0, infeasible = 0, spared = 0;
   for (std::uint64_t seed = 0; done < wanted; ++seed) {
     CAPTURE(seed);
