@@ -79,7 +79,7 @@ class SimulateCommand final : public Command {
     try {
       return predict(table, plan, machine);
     } catch (const InputError& error) {
-      throw error.in(profile_);
+      throw error.source().empty() ? error.in(profile_) : error;
     }
   }
 

@@ -1,0 +1,105 @@
+// stowage tune: the fastest plan that fits a budget.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <thread>
+
+#include "cli/command.h"
+#include "cli/inputs.h"
+#include "cli/output.h"
+#include "cli/prediction.h"
+#include "cli/tuning.h"
+#include "traces/error.h"
+#include "traces/file.h"
+
+namespace stowage {
+namespace {
+
+void check_target(const std::string& text) {
+  if (text != "native") throw InputError("--target", "", "expected native, not \"" + text + "\"");
+}
+
+class TuneCommand final : public Command {
+ public:
+  CommandTitle title() const override {
+    return {"tune", "Find the fastest plan that fits, and what other budgets would get",
+            "stowage tune profile.json --machine machine.json --vram 24GiB --margin 512MiB -o plan.json"};
+  }
+
+  void declare(CLI::App& app) override {
+    app.add_option("PROFILE", profile_, "What the model costs")->required()->type_name("FILE");
+    app.add_option("--machine", machine_, "What it runs on")->required()->type_name("FILE");
+    app.add_option("-o,--output", plan_, "Write the plan")->type_name("FILE");
+    memory_.declare(app);
+    add_size(app, "--margin", margin_, "Device memory to leave unused");
+    app.add_option_function<std::string>("--target", check_target, "In whose words to print the settings")
+        ->type_name("native");
+    add_count(app, "--threads", threads_, 1, 1024, "Threads to search with (one a core)");
+  }
+
+  Answer run(Output& output) override {
+    const Profile profile = read_profile(profile_);
+    const Tuning tuning = tuned(BlockTable(profile), memory_.apply(read_machine(machine_)));
+    const auto& best = tuning.result.best;
+    if (best && !plan_.empty()) write_file(plan_, to_json(best->plan, profile));
+    output.answer(sentence(tuning));
+    output.say("\n" + comparison_text(tuning));
+    if (best) output.say("  as flags: " + flags_of(*best->plan.settings) + "\n");
+    output.say(frontier_text(tuning.result) + "\n" + certainty(tuning));
+    output.object(json_of(tuning, profile));
+    return best ? Answer::done : Answer::no;
+  }
+
+ private:
+  // Figures too large to add up are the profile's fault.
+  Tuning tuned(const BlockTable& table, const Machine& machine) const {
+    try {
+      return run_tuning(table, machine, margin_.value_or(Bytes{}), static_cast<unsigned>(threads_));
+    } catch (const InputError& error) {
+      throw error.source().empty() ? error.in(profile_) : error;
+    }
+  }
+
+  static std::string json_of(const Tuning& tuning, const Profile& profile) {
+    const TuneResult& result = tuning.result;
+    JsonWriter json;
+    json.begin_object().field("outcome", result.best ? "ran" : "out_of_memory");
+    if (result.best) {
+      write_run(json, result.best->run);
+      json.key("plan").raw(to_json(result.best->plan, profile));
+      json.field("settings", describe(*result.best->plan.settings));
+      json.field("emitted", flags_of(*result.best->plan.settings));
+      json.field("bound_ns", result.bound).field("gap", result.gap()).field("optimal", result.optimal());
+    }
+    json.field("least_bytes", tuning.least_device());
+    json.field("null_step_ns", result.null_run.step).field("null_peak_bytes", result.null_run.peaks.device);
+    json.field("null_fits", result.null_fits);
+    write_frontier(json, result.frontier);
+    json.field("considered", result.considered).field("evaluated", result.evaluated);
+    return json.field("elapsed_ns", tuning.elapsed).end_object().text();
+  }
+
+  static void write_frontier(JsonWriter& json, const std::vector<FrontierPoint>& frontier) {
+    json.key("frontier").begin_array();
+    for (const FrontierPoint& point : frontier)
+      json.begin_row()
+          .field("peak_bytes", point.run.peaks.device)
+          .field("step_ns", point.run.step)
+          .field("host_peak_bytes", point.run.peaks.host)
+          .field("settings", flags_of(point.settings))
+          .end_object();
+    json.end_array();
+  }
+
+  std::string profile_, machine_, plan_;
+  MemoryFlags memory_;
+  std::optional<Bytes> margin_;
+  std::int64_t threads_ = std::max(1U, std::thread::hardware_concurrency());
+};
+
+}  // namespace
+
+std::unique_ptr<Command> tune_command() {
+  return std::make_unique<TuneCommand>();
+}
+
+}  // namespace stowage

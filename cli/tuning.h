@@ -1,0 +1,36 @@
+// A search for the fastest plan, as commands run and tell it.
+#pragma once
+
+#include <string>
+
+#include "cli/output.h"
+#include "plan/block_table.h"
+#include "traces/machine.h"
+#include "tuner/tuner.h"
+
+namespace stowage {
+
+struct Tuning {
+  Budget budget;
+  Bytes held_back;  // of the device's memory: reserved by the machine, and the margin
+  TuneResult result;
+  Nanos elapsed;
+
+  // The device memory that a machine must have for anything to fit.
+  Bytes least_device() const { return result.least_bytes() + held_back; }
+};
+
+// Searches with the machine's memory less `margin` for a budget, and shows progress. Throws InputError where
+// the margin is more than there is, and as tune() does.
+Tuning run_tuning(const BlockTable& table, const Machine& machine, Bytes margin, unsigned threads);
+
+// One sentence: what is fastest, or what would be needed.
+std::string sentence(const Tuning& tuning);
+// The plan beside keeping everything and the budget.
+std::string comparison_text(const Tuning& tuning);
+// What every other budget would get.
+std::string frontier_text(const TuneResult& result);
+// How sure the answer is.
+std::string certainty(const Tuning& tuning);
+
+}  // namespace stowage
