@@ -42,7 +42,8 @@ Transfers::Transfers(const Program& program, Device& device, Model& model, StepS
       slots_(program.steps.size() - first_copy_),
       host_(program.buffers.size()) {
   for (Lane lane : copy_lanes)
-    next_issue_[static_cast<int>(lane)] = next_clear_[static_cast<int>(lane)] = program.first(lane);
+    next_issue_[static_cast<int>(lane)] = next_submit_[static_cast<int>(lane)] =
+        next_clear_[static_cast<int>(lane)] = program.first(lane);
 }
 
 Transfers::~Transfers() {
@@ -61,6 +62,7 @@ void Transfers::issue_at(Trigger trigger) {
     }
   }
   if (!issued) return;
+  for (Lane lane : {Lane::d2h, Lane::h2d}) submit_issued(lane);  // stores first: loads wait for them
   recorder_.device_bytes(recorder_.now(), device_.memory().live());
   recorder_.host_bytes(recorder_.now(), device_.host_memory().counts().live);
 }
@@ -74,10 +76,19 @@ void Transfers::issue(StepId id) {
                      std::string(name_of(step.kind)) + " moves " + std::to_string(step.bytes.value) +
                          " B, but the model has " + std::to_string(total(slot.storages).value) +
                          " B there: the profile is of another model");
-  CopyJob job = job_of(step, host_side(id), slot.storages);
-  job.always_pays_latency = program_.single_stream[static_cast<int>(step.lane)];
-  for (StepId before : program_.waits_of(id)) job.after.push_back(this->slot(before).copy);
-  slot.copy = device_.submit(std::move(job));
+}
+
+// A load may be issued before the store that it has to wait for; it holds back those behind it.
+void Transfers::submit_issued(Lane lane) {
+  StepId& next = next_submit_[static_cast<int>(lane)];
+  for (; next < next_issue_[static_cast<int>(lane)]; ++next) {
+    Slot& slot = this->slot(next);
+    CopyJob job = job_of(program_.steps[next], host_side(next), slot.storages);
+    job.always_pays_latency = program_.single_stream[static_cast<int>(lane)];
+    for (StepId before : program_.waits_of(next)) job.after.push_back(this->slot(before).copy);
+    if (std::find(job.after.begin(), job.after.end(), nullptr) != job.after.end()) return;
+    slot.copy = device_.submit(std::move(job));
+  }
 }
 
 void Transfers::send(StepId id, Slot& slot) {
@@ -109,6 +120,7 @@ Nanos Transfers::wait_for(StepId step) {
   Nanos arrived;
   for (StepId id : program_.waits_of(step)) {
     Slot& slot = this->slot(id);
+    if (!slot.copy) throw DefectError("a compute step waits for a copy that waits for a later step");
     const bool late = !slot.copy->ended();
     slot.copy->wait();
     arrived = std::max(arrived, late ? recorder_.now() : recorder_.since_begin(slot.copy->end()));
@@ -130,7 +142,7 @@ void Transfers::clear() {
 // False where the lane's next copy has not ended.
 bool Transfers::clear_next(Lane lane) {
   StepId& next = next_clear_[static_cast<int>(lane)];
-  if (next == next_issue_[static_cast<int>(lane)]) return false;
+  if (next == next_submit_[static_cast<int>(lane)]) return false;
   Slot& slot = this->slot(next);
   if (!slot.copy->ended()) return false;
   recorder_.ran(next, recorder_.since_begin(slot.copy->begin()), recorder_.since_begin(slot.copy->end()));
@@ -142,7 +154,7 @@ bool Transfers::clear_next(Lane lane) {
 }
 
 void Transfers::settle_weights(std::uint32_t block) {
-  for (StepId id = next_clear_[static_cast<int>(Lane::d2h)]; id < next_issue_[static_cast<int>(Lane::d2h)];
+  for (StepId id = next_clear_[static_cast<int>(Lane::d2h)]; id < next_submit_[static_cast<int>(Lane::d2h)];
        ++id)
     if (program_.steps[id].kind == StepKind::store_weights && program_.steps[id].block == block)
       slot(id).copy->wait();
@@ -150,7 +162,7 @@ void Transfers::settle_weights(std::uint32_t block) {
 
 bool Transfers::make_room() {
   const StepId next = next_clear_[static_cast<int>(Lane::d2h)];
-  if (next == next_issue_[static_cast<int>(Lane::d2h)]) return false;
+  if (next == next_submit_[static_cast<int>(Lane::d2h)]) return false;
   slot(next).copy->wait();
   recorder_.count("waits_for_room", ++waits_for_room_);
   return clear_next(Lane::d2h);

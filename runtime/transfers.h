@@ -49,6 +49,7 @@ class Transfers {
 
   Slot& slot(StepId copy) { return slots_[copy - first_copy_]; }
   void issue(StepId id);
+  void submit_issued(Lane lane);
   void send(StepId id, Slot& slot);
   void make_place(StepId id, Slot& slot);
   std::byte* host_side(StepId id);
@@ -60,10 +61,11 @@ class Transfers {
   StepState& state_;
   Recorder& recorder_;
   const StepId first_copy_;
-  std::vector<Slot> slots_;                      // by copy
-  std::vector<HostBuffer> host_;                 // by buffer
-  std::array<StepId, lane_count> next_issue_{};  // by lane: the first copy not issued yet
-  std::array<StepId, lane_count> next_clear_{};  // and the first not cleared yet
+  std::vector<Slot> slots_;                       // by copy
+  std::vector<HostBuffer> host_;                  // by buffer
+  std::array<StepId, lane_count> next_issue_{};   // by lane: the first copy not issued yet
+  std::array<StepId, lane_count> next_submit_{};  // the first not given to the device yet
+  std::array<StepId, lane_count> next_clear_{};   // and the first not cleared yet
   std::int64_t waits_for_room_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "profiler/assemble.h"
+#include "runtime/arena.h"
 #include "runtime/held_state.h"
 #include "runtime/plain_step.h"
 
@@ -117,7 +118,7 @@ std::vector<at::Tensor> WatchedOptimizer::take_gradients() {
   return taken;
 }
 
-Training train_plainly(const MakeChain& make_chain, const MakeBatch& batch, int steps, Device&) {
+Training train_plainly(const MakeChain& make_chain, const MakeBatch& batch, int steps) {
   const auto chain = make_chain();
   std::vector<at::Tensor> trained = trained_of(*chain);
   WatchedOptimizer optimizer(trained);
@@ -172,9 +173,11 @@ Program program_of(const Profile& profile, const Settings& settings) {
   return compile(table, expand(table, settings).plan);
 }
 
-Profile size_up(Executor& executor, Chain& chain, const State& batch, Optimizer& optimizer,
-                Bytes optimizer_state) {
+Profile size_up(Executor& executor, Chain& chain, const State& batch) {
   const auto n = static_cast<std::uint32_t>(chain.blocks().size());
+  const Bytes before = Arena::instance().live();
+  AdamW optimizer(executor.trained(), AdamWOptions{});
+  const Bytes optimizer_state = Arena::instance().live() - before;
   Settings recompute;
   recompute.policy = Policy::recompute;
   const Profile bare = bare_profile(n);

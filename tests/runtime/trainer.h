@@ -45,7 +45,7 @@ using MakeChain = std::function<std::unique_ptr<Chain>()>;
 using MakeBatch = std::function<State(int step)>;
 
 // A single LibTorch graph over the whole chain.
-Training train_plainly(const MakeChain& make_chain, const MakeBatch& batch, int steps, Device& device);
+Training train_plainly(const MakeChain& make_chain, const MakeBatch& batch, int steps);
 // Under one program after the other, in turns. Each step's report goes to `see`. Throws where a step ran out
 // of memory.
 Training train(const MakeChain& make_chain, const MakeBatch& batch, int steps, Device& device,
@@ -56,7 +56,6 @@ Profile bare_profile(std::uint32_t blocks);
 Program program_of(const Profile& profile, const Settings& settings);
 
 // Sizes as they are, from one step that keeps everything and one that recomputes; times are made up.
-Profile size_up(Executor& executor, Chain& chain, const State& batch, Optimizer& optimizer,
-                Bytes optimizer_state);
+Profile size_up(Executor& executor, Chain& chain, const State& batch);
 
 }  // namespace stowage

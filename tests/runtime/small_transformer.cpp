@@ -1,0 +1,81 @@
+#include "tests/runtime/small_transformer.h"
+
+#include <ATen/ATen.h>
+
+#include "runtime/models/transformer.h"
+
+namespace stowage {
+namespace {
+
+Settings with(Policy policy, std::int64_t interval = 1, std::optional<std::int64_t> stride = {},
+              Segmenting segmenting = Segmenting::contiguous) {
+  Settings settings;
+  settings.policy = policy;
+  settings.interval = interval;
+  settings.stride = stride;
+  settings.segmenting = segmenting;
+  return settings;
+}
+
+// Which blocks are recomputed or offloaded, and how.
+std::vector<Settings> activations_of_every_kind() {
+  std::vector<Settings> all{with(Policy::keep)};
+  for (Policy policy : {Policy::recompute, Policy::offload, Policy::recompute_offload}) {
+    for (std::int64_t interval : {1, 2, 3, 5}) all.push_back(with(policy, interval));
+    for (std::int64_t interval : {1, 2}) all.push_back(with(policy, interval, 3));
+    all.push_back(with(policy, 2, {}, Segmenting::every_nth));
+    all.push_back(with(policy, 2, 3, Segmenting::every_nth));
+  }
+  for (Scope scope : {Scope::attention, Scope::ffn}) {
+    all.push_back(with(Policy::offload));
+    all.back().scope = scope;
+  }
+  return all;
+}
+
+}  // namespace
+
+MakeChain small_transformer(bool lora) {
+  TransformerConfig config;
+  config.layers = small_blocks;
+  config.width = 32;
+  config.heads = 2;
+  config.context = 16;
+  config.batch = 2;
+  config.ffn_multiple = 2;
+  if (lora) config.lora = LoraConfig{4, 8};
+  return [config] { return std::make_unique<Transformer>(config, 1); };
+}
+
+State small_batch(int step) {
+  const at::Tensor text = (at::arange(34, at::kLong) * (step + 3)).remainder(256);
+  return {text.narrow(0, 0, 32).view({2, 16}), text.narrow(0, 1, 32).view({2, 16})};
+}
+
+Profile small_profile(bool lora, Device& device) {
+  const auto chain = small_transformer(lora)();
+  Executor executor(*chain, device);
+  return size_up(executor, *chain, small_batch(0));
+}
+
+std::vector<Settings> settings_of_every_kind(const std::vector<SwapMode>& swap_modes) {
+  std::vector<Settings> all;
+  const std::vector<Settings> activations = activations_of_every_kind();
+  for (std::size_t i = 0; i < activations.size(); ++i) {
+    // Transfers go round beside, so that each kind of activation meets each distance sooner or later.
+    const auto k = static_cast<std::int64_t>(i);
+    Settings settings = activations[i];
+    settings.transfer.prefetch = k % 4;
+    settings.transfer.h2d_streams = 1 + k % 2;
+    settings.transfer.d2h_streams = 1 + k / 2 % 2;
+    all.push_back(settings);
+    for (SwapMode mode : swap_modes) {
+      settings.swap = {1 + k % 4, static_cast<SwapWhich>(k % 3), mode};
+      settings.transfer.prefetch = (k + 1) % 4;
+      all.push_back(settings);
+    }
+  }
+  return all;
+}
+
+}  // namespace stowage
