@@ -8,9 +8,13 @@
 namespace stowage {
 namespace {
 
+// One sample an instant: of several the highest, so that no peak is lost.
 void append(std::vector<MemorySample>& curve, Nanos at, Bytes bytes) {
-  if (!curve.empty()) at = std::max(at, curve.back().at);
-  if (curve.empty() || curve.back().bytes != bytes) curve.push_back({at, bytes});
+  if (!curve.empty() && at <= curve.back().at) {
+    curve.back().bytes = std::max(curve.back().bytes, bytes);
+  } else if (curve.empty() || curve.back().bytes != bytes) {
+    curve.push_back({at, bytes});
+  }
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ class Recorder {
   void ran(StepId step, Nanos begin, Nanos end);
   // When a step has ended; it must have run.
   Nanos end_of(StepId step) const { return times_[step].end; }
-  // Samples come in time order; one that is earlier than its predecessor counts as simultaneous.
+  // Samples come in time order; one that is earlier than its predecessor counts as simultaneous, and of
+  // simultaneous ones the highest stays.
   void device_bytes(Nanos at, Bytes bytes);
   void host_bytes(Nanos at, Bytes bytes);
   void count(const char* name, std::int64_t value) { timeline_.counters[name] = value; }
