@@ -16,6 +16,10 @@ if(STOWAGE_SANITIZE)
   add_link_options(-fsanitize=${STOWAGE_SANITIZE})
 endif()
 
+if(STOWAGE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # counts what inputs reach; only the fuzz programs link libFuzzer
+endif()
+
 find_program(STOWAGE_LLD ld.lld)
 if(STOWAGE_LLD)
   add_link_options(-fuse-ld=lld)
