@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/diffusion_chain.h"
 #include "benchmarks/machine_name.h"
 #include "plan/block_table.h"
 #include "plan/plan.h"
@@ -15,6 +16,8 @@
 #include "simulator/evaluator.h"
 
 using namespace stowage;
+using benchmarks::chain;
+using benchmarks::mebi;
 
 namespace {
 
@@ -38,32 +41,6 @@ double time_of(Function&& function) {
     best = std::min(best, seconds_since(start) / calls);
   }
   return best;
-}
-
-constexpr std::int64_t mebi = 1 << 20;
-
-BlockProfile block(const char* group, std::int64_t count, std::int64_t scale) {
-  BlockProfile block;
-  block.name = std::string(group) + ".0";
-  block.group = group;
-  block.count = count;
-  block.times.forward = {3'100'000 * scale};
-  block.times.backward = {6'400'000 * scale};
-  block.sizes = {{27 * mebi}, {270 * mebi * scale}, {2 * mebi}, {40 * mebi}, {90 * mebi}, {}};
-  block.saved = {{"norm", {27 * mebi}, Scope::attention, {}, {}},
-                 {"qkv", {81 * mebi}, Scope::attention, {}, {}},
-                 {"context", {27 * mebi}, Scope::attention, {}, {}},
-                 {"hidden", {108 * mebi}, Scope::ffn, {}, {}}};
-  return block;
-}
-
-// Two kinds of blocks, one to two, as large diffusion transformers have them.
-Profile chain(std::int64_t blocks) {
-  Profile profile;
-  profile.name = "chain";
-  profile.fixed = {{900 * mebi}, {0}, {27 * mebi}, {64 * mebi}, {500'000}, {800'000}, {9'000'000}};
-  profile.blocks = {block("double", blocks / 3, 2), block("single", blocks - blocks / 3, 1)};
-  return profile;
 }
 
 Machine machine() {
