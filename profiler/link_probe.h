@@ -15,7 +15,8 @@ struct LinkProbeOptions {
   std::int64_t repeats = 7;
 };
 
-// The medians of one direction alone, and the link that they follow.
+// The fastest of each size in one direction alone, and the link that they follow. Whatever else runs on the
+// computer only ever adds to a copy's time, and adds most, for its size, to a small one.
 struct DirectionReport {
   std::vector<CopyTiming> timings;
   LinkFit fit;
