@@ -54,8 +54,8 @@ bool number_start(char c) {
   return c == '-' || (c >= '0' && c <= '9');
 }
 
-// Letters and signs do occur inside numbers; whether they make sense is for those to say who ask for the
-// value.
+// Letters and signs do occur inside numbers; whether they make
+// sense is for those to say who ask for the value.
 constexpr std::array<bool, 256> number_parts = table_of("0123456789+-.eE");
 
 }  // namespace

@@ -22,8 +22,8 @@ namespace stowage {
 // Throws only what the source throws.
 class JsonStream {
  public:
-  // Reads one value at the scan; false where the scan failed. May be called more than once for the same
-  // value.
+  // Reads one value at the scan; false where the scan failed. May
+  // be called more than once for the same value.
   using ReadElement = std::function<bool(JsonScan&)>;
   using ReadMember = std::function<bool(std::string_view key, JsonScan&)>;
 

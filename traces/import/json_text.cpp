@@ -85,8 +85,8 @@ std::optional<std::uint32_t> code_unit(std::string_view text) {
   return code;
 }
 
-// Appends the character of a "\u" escape, of two escapes where they form a surrogate pair; returns its
-// length.
+// Appends the character of a "\u" escape, of two escapes where
+// they form a surrogate pair; returns its length.
 std::size_t append_code(std::string& out, std::string_view text) {
   const std::optional<std::uint32_t> high = code_unit(text);
   if (!high) {

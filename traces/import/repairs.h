@@ -1,5 +1,5 @@
-// What a damaged recording cost: how often each kind of damage was repaired or dropped, and where it was
-// first seen.
+// What a damaged recording cost: how often each kind of damage was
+// repaired or dropped, and where it was first seen.
 #pragma once
 
 #include <array>
@@ -20,14 +20,12 @@ enum class Repair : std::uint8_t {
   zero_duration,       // a copy too large to have taken no time: its time counts as unknown
   missing_duration,    // a span without a duration: kept out of all times
   negative_duration,   // likewise
-  unknown_free,        // of memory that was never seen allocated
-  double_free,         // of memory that was free already
   dropped_event,       // not understood even with the repairs above
   oversized_event,     // larger than any real one: passed over
   truncated,           // the file ends before its content does
   trailing_bytes,      // something follows the end of the content
 };
-inline constexpr int repair_count = 15;
+inline constexpr int repair_count = 13;
 
 const char* name_of(Repair repair);
 

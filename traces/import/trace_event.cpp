@@ -35,7 +35,7 @@ constexpr Spelling of_args[] = {
     {"Device Type", Field::device_type},
     {"Device Id", Field::device_id},
     {"cuda_sync_kind", Field::sync_kind},
-    {"wait_on_stream", Field::waits_for_stream},
+    {"wait_on_stream", Field::awaited_stream},
 };
 
 // A table of keys by a hash that is chosen, when this is compiled, so that no two keys meet.

@@ -38,7 +38,7 @@ enum class Field : std::uint8_t {
   device_type,
   device_id,
   sync_kind,
-  waits_for_stream,
+  awaited_stream,
   // of an entry of "deviceProperties"
   id,
   total_memory,

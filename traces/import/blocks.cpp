@@ -1,0 +1,99 @@
+#include "traces/import/blocks.h"
+
+#include <algorithm>
+#include <array>
+#include <regex>
+#include <string_view>
+
+#include "traces/error.h"
+#include "traces/import/call_tree.h"
+#include "traces/import/operator_blocks.h"
+
+namespace stowage {
+namespace {
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// What frameworks put there themselves, and what names a part of the run instead of the model.
+bool is_no_block(std::string_view name) {
+  static constexpr std::array prefixes = {"ProfilerStep", "Optimizer.",      "nccl:",      "gloo:",
+                                          "mpi:",         "DistributedData", "enumerate(", "record_param",
+                                          "FullyShard",   "Torch-Compiled"};
+  static constexpr std::array words = {"step",  "Step",  "iter",  "Iter",   "epoch",
+                                       "Epoch", "batch", "Batch", "all2all"};
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const char* prefix) { return name.starts_with(prefix); }) ||
+         std::any_of(words.begin(), words.end(), [&](const char* word) { return contains(name, word); });
+}
+
+Blocks by_annotations(const KinetoTrace& trace, const HostOrder& order) {
+  const CallTree tree(trace, order, [&](const HostSpan& span) {
+    if (span.kind != HostKind::annotation) return false;
+    const std::string& name = trace.names.text(span.name);
+    return !is_no_block(name) && kind_name(name) != name;
+  });
+  return tree.blocks_of(block_kinds(tree.calls(), true));
+}
+
+Blocks by_modules(const KinetoTrace& trace, const HostOrder& order) {
+  const CallTree tree(trace, order, [](const HostSpan& span) { return span.kind == HostKind::module; });
+  std::vector<std::uint32_t> kinds = block_kinds(tree.calls(), false);
+  if (kinds.empty()) kinds = block_kinds(tree.calls(), true);
+  return tree.blocks_of(kinds);
+}
+
+Blocks by_pattern(const KinetoTrace& trace, const HostOrder& order, const std::string& pattern) {
+  std::regex expression;
+  try {
+    expression.assign(pattern, std::regex::ECMAScript | std::regex::optimize);
+  } catch (const std::regex_error& error) {
+    throw InputError("--blocks", "", std::string("expected a regular expression: ") + error.what());
+  }
+  std::vector<bool> matches(trace.names.size());
+  for (NameTable::Id id = 0; id < matches.size(); ++id) {
+    constexpr std::size_t longest = 1000;  // the standard library's matcher recurses once a character
+    matches[id] = std::regex_search(trace.names.text(id).substr(0, longest), expression);
+  }
+  return CallTree(
+             trace, order,
+             [&](const HostSpan& span) { return matches[span.name] && span.kind != HostKind::backward_node; })
+      .all();
+}
+
+}  // namespace
+
+const char* name_of(FoundBy how) {
+  static constexpr const char* names[] = {"pattern",   "annotations", "modules",
+                                          "operators", "frames",      "nothing"};
+  return names[static_cast<int>(how)];
+}
+
+std::vector<bool> inside_backward(const HostOrder& order) {
+  std::vector<bool> inside(order.size());
+  for (HostIndex index = 0; index < order.size(); ++index) {
+    const auto parent = order.parent(index);
+    inside[index] = order[index].kind == HostKind::backward_node || (parent && inside[*parent]);
+  }
+  return inside;
+}
+
+Blocks find_blocks(const KinetoTrace& trace, const HostOrder& order,
+                   const std::optional<std::string>& pattern) {
+  Blocks blocks;
+  const auto accept = [&](FoundBy how, Blocks found) {
+    blocks = std::move(found);
+    blocks.how = blocks.names.empty() ? FoundBy::nothing : how;
+    return !blocks.names.empty();
+  };
+  if (pattern) {
+    accept(FoundBy::pattern, by_pattern(trace, order, *pattern));
+  } else if (!accept(FoundBy::annotations, by_annotations(trace, order)) &&
+             !accept(FoundBy::modules, by_modules(trace, order))) {
+    accept(FoundBy::operators, operator_blocks(trace, order));
+  }
+  return blocks;
+}
+
+}  // namespace stowage

@@ -1,0 +1,103 @@
+#include "traces/import/copies.h"
+
+#include <algorithm>
+
+#include "traces/import/intervals.h"
+#include "traces/import/medians.h"
+
+namespace stowage {
+namespace {
+
+// Below this a duration that was cut to whole microseconds says little.
+constexpr Nanos coarse{20'000};
+
+bool measurable(const KinetoTrace& trace, const DeviceCopy& copy) {
+  return copy.bytes && copy.timed && (!trace.whole_micros || copy.span.duration() >= coarse);
+}
+
+std::vector<CopyTraffic> traffic_of(const KinetoTrace& trace) {
+  std::map<std::pair<CopyKind, StreamId>, CopyTraffic> by_stream;
+  for (const DeviceCopy& copy : trace.copies) {
+    CopyTraffic& traffic = by_stream[{copy.kind, copy.span.stream}];
+    traffic.kind = copy.kind;
+    traffic.stream = trace.streams[copy.span.stream];
+    ++traffic.count;
+    traffic.without_bytes += copy.bytes ? 0 : 1;
+    traffic.bytes += copy.bytes.value_or(Bytes{});
+    traffic.time += copy.span.duration();
+  }
+  std::vector<CopyTraffic> all;
+  for (const auto& [key, traffic] : by_stream) all.push_back(traffic);
+  return all;
+}
+
+std::map<CopyKind, LinkFit> links_of(const KinetoTrace& trace) {
+  std::map<CopyKind, std::vector<CopySample>> samples;
+  for (const DeviceCopy& copy : trace.copies) {
+    if (copy.kind.crosses() && measurable(trace, copy))
+      samples[copy.kind].push_back({*copy.bytes, copy.span.duration()});
+  }
+  std::map<CopyKind, LinkFit> links;
+  for (const auto& [kind, found] : samples) {
+    if (const std::optional<LinkFit> fit = fit_link(found)) links.emplace(kind, *fit);
+  }
+  return links;
+}
+
+std::optional<double> claimed_rate_off_by(const KinetoTrace& trace) {
+  std::vector<double> ratios;
+  for (const DeviceCopy& copy : trace.copies) {
+    if (!measurable(trace, copy) || !copy.claimed || *copy.claimed <= 0 || copy.span.duration().value == 0)
+      continue;
+    const double rate =
+        static_cast<double>(copy.bytes->value) / static_cast<double>(copy.span.duration().value);
+    ratios.push_back(rate / *copy.claimed);
+  }
+  if (ratios.empty()) return std::nullopt;
+  return median(std::move(ratios));
+}
+
+}  // namespace
+
+CopyReport copy_report(const KinetoTrace& trace) {
+  CopyReport report{.traffic = traffic_of(trace),
+                    .links = links_of(trace),
+                    .crossing = {},
+                    .hidden = {},
+                    .claimed_rate_off_by = claimed_rate_off_by(trace)};
+  std::vector<Interval> copies, kernels;
+  for (const DeviceCopy& copy : trace.copies) {
+    if (copy.kind.crosses()) copies.push_back({copy.span.begin, copy.span.end});
+  }
+  for (const DeviceSpan& span : trace.device) {
+    if (span.kind == DeviceKind::kernel) kernels.push_back({span.begin, span.end});
+  }
+  copies = united(std::move(copies));
+  report.crossing = length(copies);
+  report.hidden = overlap(copies, united(std::move(kernels)));
+  return report;
+}
+
+Occupation occupation(const KinetoTrace& trace) {
+  std::vector<std::pair<StreamId, Interval>> spans;
+  for (const DeviceSpan& span : trace.device) spans.push_back({span.stream, {span.begin, span.end}});
+  for (const DeviceCopy& copy : trace.copies)
+    spans.push_back({copy.span.stream, {copy.span.begin, copy.span.end}});
+  std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second.begin < b.second.begin;
+  });
+  Occupation occupation;
+  std::vector<Interval> all;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    all.push_back(spans[i].second);
+    if (i == 0 || spans[i - 1].first != spans[i].first) continue;
+    const Nanos over = spans[i - 1].second.end - spans[i].second.begin;
+    if (over.value <= 0) continue;
+    ++occupation.same_stream_overlaps;
+    occupation.largest_overlap = std::max(occupation.largest_overlap, over);
+  }
+  occupation.busy = length(united(std::move(all)));
+  return occupation;
+}
+
+}  // namespace stowage

@@ -1,0 +1,57 @@
+#include "traces/import/import.h"
+
+#include "traces/error.h"
+#include "traces/import/byte_window.h"
+#include "traces/import/kineto_import.h"
+#include "traces/import/kineto_reader.h"
+#include "traces/import/recognise.h"
+
+namespace stowage {
+namespace {
+
+ImportReport import_kineto(ByteWindow& window, const ImportOptions& options) {
+  Repairs repairs;
+  const KinetoTrace trace = read_kineto(window, repairs);
+  ImportReport report = understand(trace, options);
+  report.repairs = repairs;
+  return report;
+}
+
+ImportReport import_as(RecordingFormat format, ByteWindow& window, const ImportOptions& options) {
+  switch (format) {
+    case RecordingFormat::kineto:
+      return import_kineto(window, options);
+    default:
+      throw InputError("", "", "is of a format that cannot be imported yet");
+  }
+}
+
+}  // namespace
+
+ImportReport import_recording(const std::string& file, const ImportOptions& options) {
+  return import_recording(*open_bytes(file), file, options);
+}
+
+ImportReport import_recording(ByteSource& source, const std::string& file, const ImportOptions& options) {
+  ByteWindow window(source);
+  const std::string_view beginning(window.begin(), static_cast<std::size_t>(window.end() - window.begin()));
+  const std::optional<RecordingFormat> format = recognise(beginning);
+  if (!format) {
+    throw InputError(
+        file, "",
+        "expected a profiler trace, a memory snapshot, a memory timeline or an execution trace, not " +
+            std::string(other_content(beginning)));
+  }
+  try {
+    ImportReport report = import_as(*format, window, options);
+    if (source.cut_short() && report.repairs[Repair::truncated].count == 0) {
+      report.repairs.add(Repair::truncated, window.offset_of(window.end()));
+    }
+    return report;
+  } catch (const InputError& error) {
+    if (!error.source().empty()) throw;
+    throw error.in(file);
+  }
+}
+
+}  // namespace stowage

@@ -1,0 +1,90 @@
+// What an import finds: everything that `stowage import` prints and a profile is made of.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "traces/import/blocks.h"
+#include "traces/import/copies.h"
+#include "traces/import/repairs.h"
+#include "traces/import/step_memory.h"
+#include "traces/import/time_sheet.h"
+#include "traces/profile.h"
+
+namespace stowage {
+
+enum class RecordingFormat : std::uint8_t { kineto, memory_snapshot, memory_timeline, execution_trace };
+inline constexpr int recording_format_count = 4;
+const char* name_of(RecordingFormat format);
+
+struct ImportedBlock {
+  std::string name, group;
+  // The medians over the steps in which it ran; zero where the recording has no times.
+  Nanos forward, backward, recompute;
+  BlockBytes bytes;
+  std::vector<BlockWork> passes;  // by step
+};
+
+struct BlockFinding {
+  FoundBy how = FoundBy::nothing;
+  std::vector<ImportedBlock> blocks;  // in the order of execution
+};
+
+struct ImportedStep {
+  Nanos begin, end;           // since 1970 where the recording tells, else on its own clock
+  std::optional<Bytes> peak;  // where memory was recorded
+};
+
+struct TimeReport {
+  bool on_device = false;  // else the host's operators are the work
+  WorkTotals totals;
+  Occupation occupation;
+  std::vector<StepWork> steps;
+};
+
+// One category, block or other owner, and what it had live at the peak.
+struct MemoryShare {
+  std::string owner;
+  Bytes bytes;
+};
+
+struct MemoryReport {
+  MemoryAccount account;               // start, peak, curve
+  std::vector<MemorySample> reserved;  // empty where it was not recorded
+  std::vector<MemoryShare> at_peak;    // most first; what was live before the recording included
+  std::vector<MemoryShare> segments;  // of the caching allocator at the end, where recorded: "large", "small"
+};
+
+struct SynchronisationReport {
+  std::map<std::string, std::int64_t> kinds;
+  // Stream waits by device, waiting stream and awaited stream.
+  std::map<std::pair<Track, std::int64_t>, std::int64_t> stream_waits;
+  std::int64_t unresolved = 0;    // waits for an event of which the profiler does not know the stream
+  std::int64_t out_of_order = 0;  // written after one that began later on the same device
+};
+
+struct ImportReport {
+  RecordingFormat format = RecordingFormat::kineto;
+  std::int64_t events = 0;  // or entries, nodes: whatever the format consists of
+  Repairs repairs;
+  BlockFinding found;
+  std::vector<ImportedStep> steps;
+  std::optional<TimeReport> time;
+  std::optional<MemoryReport> memory;
+  std::optional<CopyReport> copies;
+  std::optional<SynchronisationReport> synchronisation;
+  std::vector<std::string> notes;  // for people: what is odd about the recording without being damage
+
+  // Whether nothing had to be repaired or dropped.
+  bool clean() const { return repairs.none(); }
+};
+
+struct ImportOptions {
+  std::optional<std::string> blocks;  // a regular expression for the names of blocks
+  std::string name;                   // of the profile
+};
+
+}  // namespace stowage

@@ -1,0 +1,31 @@
+// The rate of a link, from copies over it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "traces/units.h"
+
+namespace stowage {
+
+struct CopySample {
+  Bytes bytes;
+  Nanos duration;
+};
+
+// duration = latency + bytes / rate.
+struct LinkFit {
+  Rate rate;
+  Nanos latency;
+  double error;  // of the middle sample: |fitted - measured| / measured
+
+  Nanos time_for(Bytes bytes) const { return latency + rate.time_for(bytes); }
+};
+
+// Least squares of the relative error, twice: the second time without samples that the first fit misses by
+// half, which shared the link with others. Samples without bytes or time are passed over. Sizes that hardly
+// differ cannot tell latency from rate: the latency is then 0. Absent for no samples.
+std::optional<LinkFit> fit_link(const std::vector<CopySample>& samples);
+
+}  // namespace stowage

@@ -1,0 +1,243 @@
+#include "traces/import/step_memory.h"
+
+#include <algorithm>
+#include <map>
+
+#include "traces/import/medians.h"
+
+namespace stowage {
+namespace {
+
+// The events of one device in time order; those of one moment in the file's order.
+std::vector<const MemoryEvent*> events_of(const KinetoTrace& trace, std::uint8_t device) {
+  std::vector<const MemoryEvent*> events;
+  for (const MemoryEvent& event : trace.memory) {
+    if (event.device == device) events.push_back(&event);
+  }
+  std::stable_sort(events.begin(), events.end(),
+                   [](const MemoryEvent* a, const MemoryEvent* b) { return a->at < b->at; });
+  return events;
+}
+
+// Believes the totals that the trace states: events may have been lost, totals include them.
+void take_totals(const std::vector<const MemoryEvent*>& events, StepMemory& memory) {
+  MemoryAccount& account = memory.allocated;
+  account.curve.clear();
+  account.peak = account.start;
+  for (const MemoryEvent* event : events) {
+    if (event->reserved) memory.reserved.push_back({event->at, *event->reserved});
+    if (!event->allocated) continue;
+    account.curve.push_back({event->at, *event->allocated});
+    account.end = *event->allocated;
+    if (account.end > account.peak) {
+      account.peak = account.end;
+      account.peak_at = event->at;
+    }
+  }
+}
+
+std::vector<std::optional<Bytes>> peaks_of(const std::vector<MemorySample>& curve,
+                                           const std::vector<StepWindow>& steps) {
+  std::vector<std::optional<Bytes>> peaks(steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto at_or_after = [&](Nanos at) {
+      return std::lower_bound(curve.begin(), curve.end(), at,
+                              [](const MemorySample& a, Nanos b) { return a.at < b; });
+    };
+    auto sample = at_or_after(steps[i].begin);
+    if (sample != curve.begin()) --sample;  // the level at the step's begin
+    for (const auto last = at_or_after(steps[i].end); sample < last; ++sample) {
+      peaks[i] = std::max(peaks[i].value_or(Bytes{}), sample->bytes);
+    }
+  }
+  return peaks;
+}
+
+bool in_backward(Phase phase) {
+  return phase == Phase::backward || phase == Phase::recompute || phase == Phase::accumulate;
+}
+
+}  // namespace
+
+std::optional<std::uint8_t> main_memory(const KinetoTrace& trace) {
+  std::vector<std::int64_t> counts(trace.memory_devices.size());
+  for (const MemoryEvent& event : trace.memory) ++counts[event.device];
+  std::optional<std::uint8_t> best;
+  const auto better = [&](std::size_t a, std::size_t b) {
+    const bool host_a = trace.memory_devices[a].on_host(), host_b = trace.memory_devices[b].on_host();
+    return host_a != host_b ? host_b : counts[a] > counts[b];
+  };
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (!best || better(i, *best)) best = static_cast<std::uint8_t>(i);
+  }
+  return best;
+}
+
+StepMemory step_memory(const KinetoTrace& trace, std::uint8_t device, const Contexts& contexts,
+                       const Blocks& blocks, const std::vector<StepWindow>& steps) {
+  const std::vector<const MemoryEvent*> events = events_of(trace, device);
+  std::vector<MemoryOperation> log;
+  const auto nobody = static_cast<std::uint32_t>(blocks.names.size());
+  for (const MemoryEvent* event : events) {
+    const Context context = contexts.at({event->thread, event->at});
+    const bool forward = context.phase == Phase::forward || context.phase == Phase::recompute;
+    log.push_back(
+        {event->at, event->address, event->bytes, forward ? context.block.value_or(nobody) : nobody});
+  }
+  std::optional<Bytes> start;
+  const bool totals = !events.empty() && events.front()->allocated;
+  if (totals) start = std::max(Bytes{}, *events.front()->allocated - events.front()->bytes);
+  StepMemory memory{.allocated = account(log, start, blocks.names.size()), .reserved = {}, .step_peaks = {}};
+  if (totals) take_totals(events, memory);
+  memory.step_peaks = peaks_of(memory.allocated.curve, steps);
+  return memory;
+}
+
+namespace {
+
+// The forward of one block in one step.
+struct Pass {
+  BlockId block;
+  std::size_t step;
+  BlockMemory memory;
+};
+
+// What each block's stretches of the host's time did to memory.
+std::vector<Pass> passes_of(const std::vector<const MemoryEvent*>& events, const Blocks& blocks,
+                            const std::vector<StepWindow>& steps) {
+  std::vector<bool> again(blocks.names.size());  // recomputed: the forward saved nothing but its input
+  for (const Occurrence& occurrence : blocks.recomputed) again[occurrence.block] = true;
+  std::vector<Pass> passes;
+  const auto add = [&](const Occurrence& occurrence) {
+    const auto step = step_at(steps, occurrence.begin);
+    if (!step) return;
+    std::vector<MemoryOperation> inside;
+    auto event = std::lower_bound(events.begin(), events.end(), occurrence.begin,
+                                  [](const MemoryEvent* a, Nanos at) { return a->at < at; });
+    for (; event != events.end() && (*event)->at < occurrence.end; ++event) {
+      if ((*event)->thread == occurrence.thread)
+        inside.push_back({(*event)->at, (*event)->address, (*event)->bytes});
+    }
+    passes.push_back({occurrence.block, *step, memory_of(inside)});
+  };
+  for (const Occurrence& occurrence : blocks.forward) {
+    if (!again[occurrence.block]) add(occurrence);
+  }
+  std::for_each(blocks.recomputed.begin(), blocks.recomputed.end(), add);
+  std::vector<BlockMemory*> memories;
+  for (Pass& pass : passes) memories.push_back(&pass.memory);
+  even_out(memories);
+  return passes;
+}
+
+// Sums of one figure by block and step, and their medians.
+class Table {
+ public:
+  Table(std::size_t blocks, std::size_t steps) : rows_(blocks, std::vector<std::optional<Bytes>>(steps)) {}
+
+  void add(BlockId block, std::size_t step, Bytes bytes) { at(block, step) += bytes; }
+  void raise(BlockId block, std::size_t step, Bytes bytes) {
+    at(block, step) = std::max(at(block, step), bytes);
+  }
+
+  Bytes median_of(BlockId block) const {
+    std::vector<Bytes> present;
+    for (const std::optional<Bytes>& bytes : rows_[block]) {
+      if (bytes) present.push_back(*bytes);
+    }
+    return median(std::move(present));
+  }
+
+ private:
+  Bytes& at(BlockId block, std::size_t step) {
+    if (!rows_[block][step]) rows_[block][step] = Bytes{};
+    return *rows_[block][step];
+  }
+
+  std::vector<std::vector<std::optional<Bytes>>> rows_;
+};
+
+// Follows the backward: runs of events of one block, and which of its allocations live on.
+class BackwardMemory {
+ public:
+  BackwardMemory(std::size_t blocks, std::size_t steps) : gradient(blocks, steps), rise(blocks, steps) {}
+
+  Table gradient, rise;
+
+  void add(const MemoryEvent& event, const Context& context, std::size_t step) {
+    const bool own = context.phase == Phase::backward && context.block;
+    if (!own) {
+      running_.reset();
+    } else if (running_ != context.block) {
+      running_ = context.block;
+      level_ = Bytes{};
+    }
+    if (own) {
+      level_ += event.bytes;
+      rise.raise(*context.block, step, level_);
+    }
+    follow(event, context, step);
+  }
+
+  // What is alive at the end of the recording is alive after its backward.
+  void finish() {
+    for (const auto& [address, made] : made_) gradient.add(made.block, made.step, made.bytes);
+    made_.clear();
+  }
+
+ private:
+  struct Made {
+    BlockId block;
+    std::size_t step;
+    Bytes bytes;
+  };
+
+  void follow(const MemoryEvent& event, const Context& context, std::size_t step) {
+    if (event.address == 0) return;
+    const auto found = made_.find(event.address);
+    if (found != made_.end()) {
+      const Made& made = found->second;
+      if (!in_backward(context.phase)) gradient.add(made.block, made.step, made.bytes);
+      made_.erase(found);
+    }
+    if (event.bytes.value > 0 && context.phase == Phase::backward && context.block) {
+      made_[event.address] = {*context.block, step, event.bytes};
+    }
+  }
+
+  std::optional<BlockId> running_;
+  Bytes level_;
+  std::map<std::uint64_t, Made> made_;
+};
+
+}  // namespace
+
+std::vector<BlockBytes> block_bytes(const KinetoTrace& trace, std::uint8_t device, const Contexts& contexts,
+                                    const Blocks& blocks, const std::vector<StepWindow>& steps) {
+  const std::vector<const MemoryEvent*> events = events_of(trace, device);
+  const std::size_t count = blocks.names.size();
+  Table saved(count, steps.size()), output(count, steps.size()), workspace(count, steps.size());
+  for (const Pass& pass : passes_of(events, blocks, steps)) {
+    saved.add(pass.block, pass.step, pass.memory.net());
+    output.raise(pass.block, pass.step, pass.memory.output());
+    workspace.raise(pass.block, pass.step, pass.memory.rise - pass.memory.net());
+  }
+  BackwardMemory backward(count, steps.size());
+  for (const MemoryEvent* event : events) {
+    if (const auto step = step_at(steps, event->at)) {
+      backward.add(*event, contexts.at({event->thread, event->at}), *step);
+    }
+  }
+  backward.finish();
+  std::vector<BlockBytes> all;
+  for (BlockId block = 0; block < count; ++block) {
+    all.push_back({.saved = saved.median_of(block),
+                   .output = output.median_of(block),
+                   .forward_workspace = workspace.median_of(block),
+                   .gradient = backward.gradient.median_of(block),
+                   .backward_rise = backward.rise.median_of(block)});
+  }
+  return all;
+}
+
+}  // namespace stowage

@@ -1,0 +1,39 @@
+// Memory over a Kineto trace: the level, step by step, and what each block does to it.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "traces/import/attribution.h"
+#include "traces/import/block_memory.h"
+#include "traces/import/steps.h"
+
+namespace stowage {
+
+struct StepMemory {
+  MemoryAccount allocated;                       // owners: the blocks, for what their forward allocated
+  std::vector<MemorySample> reserved;            // what the caching allocator held, where the trace tells
+  std::vector<std::optional<Bytes>> step_peaks;  // by step; absent where nothing was recorded up to its end
+};
+
+// One block; each figure is the median over the steps in which it ran.
+struct BlockBytes {
+  Bytes saved;   // net of the forward, its output included; of the recomputation where there is one
+  Bytes output;  // its last allocation that lives on
+  Bytes forward_workspace;  // above `saved` while the forward runs
+  Bytes gradient;           // allocated by the backward and alive after it
+  Bytes backward_rise;      // highest level while the backward runs, above that at its begin
+};
+
+// Index into the trace's memory devices: the device with the most events, or the host where no device has
+// any. Absent without memory events.
+std::optional<std::uint8_t> main_memory(const KinetoTrace& trace);
+
+StepMemory step_memory(const KinetoTrace& trace, std::uint8_t device, const Contexts& contexts,
+                       const Blocks& blocks, const std::vector<StepWindow>& steps);
+
+// By block.
+std::vector<BlockBytes> block_bytes(const KinetoTrace& trace, std::uint8_t device, const Contexts& contexts,
+                                    const Blocks& blocks, const std::vector<StepWindow>& steps);
+
+}  // namespace stowage

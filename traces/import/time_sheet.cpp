@@ -1,0 +1,83 @@
+#include "traces/import/time_sheet.h"
+
+#include <algorithm>
+
+namespace stowage {
+namespace {
+
+class Sheet {
+ public:
+  Sheet(const Contexts& contexts, const Blocks& blocks, const std::vector<StepWindow>& steps)
+      : contexts_(&contexts), steps_(&steps), first_block_(steps.size()) {
+    sheet_.blocks.assign(blocks.names.size(), std::vector<BlockWork>(steps.size()));
+    sheet_.steps.resize(steps.size());
+    for (const Occurrence& occurrence : blocks.forward) {
+      const auto step = step_at(steps, occurrence.begin);
+      if (!step) continue;
+      sheet_.blocks[occurrence.block][*step].ran = true;
+      std::optional<Nanos>& first = first_block_[*step];
+      if (!first || occurrence.begin < *first) first = occurrence.begin;
+    }
+  }
+
+  void add(const Work& work) {
+    WorkTotals& totals = sheet_.totals;
+    totals.all += work.duration;
+    totals.orphan_count += work.origin ? 0 : 1;
+    if (work.kind == WorkKind::collective) {
+      totals.collectives += work.duration;
+    } else if (!work.origin) {
+      totals.orphans += work.duration;
+    } else if (work.kind == WorkKind::host_copy) {
+      totals.host_copies += work.duration;
+    } else {
+      place(work);
+    }
+  }
+
+  TimeSheet take() { return std::move(sheet_); }
+
+ private:
+  void place(const Work& work) {
+    const Context context = contexts_->at(*work.origin);
+    const auto step = step_at(*steps_, work.origin->at);
+    (context.block ? sheet_.totals.blocks : sheet_.totals.rest) += work.duration;
+    if (!step) return;
+    if (context.block) {
+      part_of(sheet_.blocks[*context.block][*step], context.phase) += work.duration;
+    } else {
+      part_of(sheet_.steps[*step], context.phase,
+              first_block_[*step] && work.origin->at < *first_block_[*step]) += work.duration;
+    }
+  }
+
+  static Nanos& part_of(BlockWork& block, Phase phase) {
+    if (phase == Phase::forward) return block.forward;
+    return phase == Phase::recompute ? block.recompute : block.backward;
+  }
+
+  static Nanos& part_of(StepWork& step, Phase phase, bool before_blocks) {
+    if (phase == Phase::optimizer || phase == Phase::accumulate) return step.optimizer;
+    return phase == Phase::outside && before_blocks ? step.prologue : step.epilogue;
+  }
+
+  const Contexts* contexts_;
+  const std::vector<StepWindow>* steps_;
+  std::vector<std::optional<Nanos>> first_block_;  // when it begins, by step
+  TimeSheet sheet_;
+};
+
+}  // namespace
+
+double WorkTotals::explained() const {
+  return all.value == 0 ? 0.0 : static_cast<double>(blocks.value) / static_cast<double>(all.value);
+}
+
+TimeSheet time_sheet(const std::vector<Work>& work, const Contexts& contexts, const Blocks& blocks,
+                     const std::vector<StepWindow>& steps) {
+  Sheet sheet(contexts, blocks, steps);
+  for (const Work& piece : work) sheet.add(piece);
+  return sheet.take();
+}
+
+}  // namespace stowage
