@@ -57,13 +57,16 @@ bool Demonstration::run() {
   measure();
   machine_.device.memory = options_.vram.value_or(chosen_budget());
   write_file(path("machine.json"), to_json(machine_));
-  const std::optional<Plan> tuned = tune();
-  if (!tuned) return false;
+  const Tuning tuning = tune();
+  if (!tuning.result.best) {
+    output_.object(infeasible_json(tuning));
+    return false;
+  }
   const Bytes budget = machine_.device.usable();
   std::vector<Trial> trials;
   trials.push_back(attempt("keep everything", plan_of({}), budget));
   trials.push_back(attempt("recompute every block", plan_of(recompute_every_block()), budget));
-  trials.push_back(attempt("tuned", *tuned, budget));
+  trials.push_back(attempt("tuned", tuning.result.best->plan, budget));
   const Trial plain = attempt("no budget", plan_of({}), std::nullopt);
   bool same = true;
   for (const Trial& trial : trials)
@@ -92,16 +95,15 @@ Bytes Demonstration::chosen_budget() const {
   return {(least.value + most.value) / 2};
 }
 
-std::optional<Plan> Demonstration::tune() {
+Tuning Demonstration::tune() const {
   const Bytes margin{machine_.device.usable().value / 100};
-  const Tuning tuning =
-      run_tuning(*table_, machine_, margin, std::max(1U, std::thread::hardware_concurrency()));
+  Tuning tuning = run_tuning(*table_, machine_, margin, std::max(1U, std::thread::hardware_concurrency()));
   output_.say("Budget: " + readable(machine_.device.usable()) +
               " on the device, of which a hundredth is spare.\n\n" + sentence(tuning));
-  if (!tuning.result.best) return std::nullopt;
-  output_.say(certainty(tuning) + "\n");
+  if (!tuning.result.best) return tuning;
+  output_.say(certainty(tuning));
   write_file(path("plan.json"), to_json(tuning.result.best->plan, profile_));
-  return tuning.result.best->plan;
+  return tuning;
 }
 
 Demonstration::Trial Demonstration::attempt(const std::string& name, const Plan& plan,
@@ -141,13 +143,15 @@ void Demonstration::tell(const std::vector<Trial>& trials, bool same_losses) {
   for (const Trial& trial : trials) {
     const Run& run = trial.predicted.outcome.run;
     const Training& training = trial.training;
-    const bool ran = !training.shortage;
-    table.row({trial.name, readable(run.step), ran ? readable(training.median_step()) : "out of",
-               readable(run.peaks.device), ran ? readable(training.device_peak()) : "memory",
-               readable(run.peaks.host), ran ? readable(training.host_peak()) : "",
-               ran ? last_loss(training) : ""});
+    if (training.shortage)
+      table.row({trial.name, readable(run.step), "-", readable(run.peaks.device), "-",
+                 readable(run.peaks.host), "-", "out of memory"});
+    else
+      table.row({trial.name, readable(run.step), readable(training.median_step()), readable(run.peaks.device),
+                 readable(training.device_peak()), readable(run.peaks.host), readable(training.host_peak()),
+                 last_loss(training)});
   }
-  output_.say(table.text());
+  output_.say("\n" + table.text());
   for (const Trial& trial : trials)
     if (trial.training.shortage)
       output_.say("  " + trial.name + ": " +

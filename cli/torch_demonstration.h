@@ -12,6 +12,7 @@
 #include "cli/prediction.h"
 #include "cli/torch_subject.h"
 #include "cli/torch_training.h"
+#include "cli/tuning.h"
 #include "plan/block_table.h"
 #include "runtime/host_device.h"
 
@@ -41,8 +42,7 @@ class Demonstration {
   };
 
   void measure();
-  // Absent: nothing fits, and it has been said.
-  std::optional<Plan> tune();
+  Tuning tune() const;
   Trial attempt(const std::string& name, const Plan& plan, std::optional<Bytes> budget);
   Plan plan_of(const Settings& settings) const;
   Bytes chosen_budget() const;

@@ -92,12 +92,7 @@ class TrainCommand final : public Command {
         run_tuning(table, machine, margin, std::max(1U, std::thread::hardware_concurrency()));
     output.say(sentence(tuning) + "\n");
     if (tuning.result.best) return tuning.result.best->plan;
-    output.object(JsonWriter()
-                      .begin_object()
-                      .field("outcome", "out_of_memory")
-                      .field("least_bytes", tuning.least_device())
-                      .end_object()
-                      .text());
+    output.object(infeasible_json(tuning));
     return std::nullopt;
   }
 

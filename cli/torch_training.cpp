@@ -93,6 +93,7 @@ Bytes Training::host_peak() const {
 
 Training train(const Subject& subject, HostDevice& device, const Program& program,
                const TrainingOptions& options) {
+  device.memory().set_budget(std::nullopt);
   Training training;
   std::deque<Timeline> timelines;
   Trainer trainer(subject, device);

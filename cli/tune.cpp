@@ -43,8 +43,8 @@ class TuneCommand final : public Command {
     if (best && !plan_.empty()) write_file(plan_, to_json(best->plan, profile));
     output.answer(sentence(tuning));
     output.say("\n" + comparison_text(tuning));
-    if (best) output.say("  as flags: " + flags_of(*best->plan.settings) + "\n");
-    output.say(frontier_text(tuning.result) + "\n" + certainty(tuning));
+    if (best) output.say("\n  as flags: " + flags_of(*best->plan.settings));
+    output.say("\n" + frontier_text(tuning.result) + "\n" + certainty(tuning));
     output.object(json_of(tuning, profile));
     return best ? Answer::done : Answer::no;
   }

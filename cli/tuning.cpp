@@ -8,6 +8,7 @@
 #include "cli/quantity.h"
 #include "cli/table.h"
 #include "traces/error.h"
+#include "traces/json.h"
 
 namespace stowage {
 namespace {
@@ -76,6 +77,12 @@ std::string sentence(const Tuning& tuning) {
   return "Nothing fits " + readable(tuning.budget.device) + " on the device. The least that would do is " +
          readable(least.run.peaks.device) + " (" + std::to_string(least.run.peaks.device.value) +
          " bytes): " + describe(*least.plan.settings) + ", " + readable(least.run.step) + " a step.";
+}
+
+std::string infeasible_json(const Tuning& tuning) {
+  JsonWriter json;
+  json.begin_object().field("outcome", "out_of_memory").field("least_bytes", tuning.least_device());
+  return json.end_object().text();
 }
 
 std::string comparison_text(const Tuning& tuning) {

@@ -30,6 +30,8 @@ std::string sentence(const Tuning& tuning);
 std::string comparison_text(const Tuning& tuning);
 // What every other budget would get.
 std::string frontier_text(const TuneResult& result);
+// Where nothing fits: one JSON object with `outcome` and `least_bytes`.
+std::string infeasible_json(const Tuning& tuning);
 // How sure the answer is.
 std::string certainty(const Tuning& tuning);
 

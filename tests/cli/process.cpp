@@ -9,11 +9,20 @@
 #include "tests/catch.h"
 #include "tests/paths.h"
 #include "tests/plan/chain_profile.h"
-#include "tests/simulator/hand_made.h"
 #include "traces/file.h"
 
 namespace stowage::tests {
 namespace {
+
+// One byte a nanosecond each way, and 24 GiB on the device.
+constexpr const char* plain_machine =
+    R"({"format": "stowage.machine", "version": 1, "name": "plain",
+  "device": {"memory_bytes": 25769803776, "reserved_bytes": 0},
+  "host": {"memory_bytes": 68719476736, "pinned_limit_bytes": 34359738368, "pinned_rounding": "exact"},
+  "links": {"h2d": {"bytes_per_second": 1000000000, "latency_ns": 0},
+            "d2h": {"bytes_per_second": 1000000000, "latency_ns": 0},
+            "pageable_bytes_per_second": 1000000000, "duplex": 1.0, "compute_slowdown": 0.0},
+  "arena": "ideal"})";
 
 // Files of the harness, out of sight of the workplace.
 std::string beside(const std::string& folder, const char* what) {
@@ -33,7 +42,7 @@ Workplace::Workplace() {
   REQUIRE(::mkdtemp(name.data()) != nullptr);
   folder_ = name;
   write("profile.json", to_json(example_profile()));
-  write("machine.json", to_json(plain_machine()));
+  write("machine.json", plain_machine);
 }
 
 Workplace::~Workplace() {
