@@ -31,9 +31,10 @@ struct Trial {
   Program program;
   Bytes budget;  // of the device: the first predicted peak and one percent
   Run predicted;
-  std::vector<Nanos> steps, computes, copies;  // by counted round; of copies the sum over both directions
   Bytes peak;
   bool refused = false;  // by its budget
+  // By counted round: the step, and sums over its spans.
+  std::vector<Nanos> steps, computes, copies, forwards, recomputes;
 };
 
 struct Rounds {
@@ -77,14 +78,10 @@ class Interleaved {
     std::vector<Trial> trials;
     for (const Settings& settings : plans) {
       const Bytes peak = predict(table, settings).peaks.device;
-      trials.push_back({settings,
-                        compile(table, expand(table, settings).plan),
-                        {peak.value / 100 * 101},
-                        {},
-                        {},
-                        {},
-                        {},
-                        {}});
+      Trial& trial = trials.emplace_back();
+      trial.settings = settings;
+      trial.program = compile(table, expand(table, settings).plan);
+      trial.budget = {peak.value / 100 * 101};
     }
     return trials;
   }
@@ -111,12 +108,18 @@ class Interleaved {
   static void note(const StepReport& report, bool counts, Trial& trial) {
     for (const StepMemory& memory : report.memory) trial.peak = std::max(trial.peak, memory.peak);
     if (!counts) return;
-    Nanos copying;
-    for (const Span& span : report.timeline.spans)
-      if (span.lane != Lane::compute) copying += span.end - span.begin;
+    const std::vector<Span>& spans = report.timeline.spans;
+    const auto sum_of = [&](const auto& belongs) {
+      Nanos sum;
+      for (const Span& span : spans)
+        if (belongs(span)) sum += span.end - span.begin;
+      return sum;
+    };
     trial.steps.push_back(report.timeline.step);
     trial.computes.push_back(report.timeline.compute);
-    trial.copies.push_back(copying);
+    trial.copies.push_back(sum_of([](const Span& span) { return span.lane != Lane::compute; }));
+    trial.forwards.push_back(sum_of([](const Span& span) { return span.kind == StepKind::forward; }));
+    trial.recomputes.push_back(sum_of([](const Span& span) { return span.kind == StepKind::recompute; }));
   }
 
   // The median of each time over all profiles; sizes are the same in each.

@@ -107,6 +107,15 @@ bool overlaps(const Trial& trial) {
   return closer;
 }
 
+// The model takes the first pass of a recomputed block, and the pass again, to last as long as a kept one.
+void compare_forwards(const Trial& kept, const Trial& recomputed) {
+  if (kept.refused || recomputed.refused) return;
+  const double whole = milliseconds(median(kept.forwards));
+  std::printf("forward passes: kept %.1f ms; recomputed: at first %.2f, again %.2f times as long\n", whole,
+              milliseconds(median(recomputed.forwards)) / whole,
+              milliseconds(median(recomputed.recomputes)) / whole);
+}
+
 bool summarize(const std::vector<Trial>& trials) {
   std::vector<double> steps, peaks;
   for (const Trial& trial : trials) {
@@ -125,15 +134,27 @@ bool summarize(const std::vector<Trial>& trials) {
   return middle <= step_aim && worst <= peak_aim && over == 0;
 }
 
-// One model under its share of the plans, and last under the one that must overlap.
-std::vector<Trial> try_model(const TransformerConfig& config, HostDevice& device, const Machine& machine,
-                             const Options& options, Draw& draw) {
+// What one model did under its share of the plans, and under plans that show one thing each.
+struct ModelTrials {
+  std::vector<Trial> drawn;
+  Trial keep, recompute, offload;
+};
+
+Trial take_last(std::vector<Trial>& trials) {
+  Trial last = std::move(trials.back());
+  trials.pop_back();
+  return last;
+}
+
+ModelTrials try_model(const TransformerConfig& config, HostDevice& device, const Machine& machine,
+                      const Options& options, Draw& draw) {
   const SwapMode mode = config.lora ? SwapMode::h2d : SwapMode::two_way;
   std::vector<Settings> plans;
   for (int i = 0; i < options.plans() / 2; ++i) plans.push_back(draw.settings(i, config.layers, mode));
-  plans.emplace_back();
-  plans.back().policy = Policy::offload;
-  plans.back().transfer.prefetch = 2;
+  for (const Policy policy : {Policy::keep, Policy::recompute, Policy::offload}) {
+    plans.emplace_back().policy = policy;
+    plans.back().transfer.prefetch = 2;
+  }
 
   Transformer model(config, options.seed);
   const State batch = Corpus(options.data, {config.batch, config.context}).batch(options.seed, 0);
@@ -148,7 +169,12 @@ std::vector<Trial> try_model(const TransformerConfig& config, HostDevice& device
   std::fprintf(stderr, "\n");
   std::printf("%s\n", name.c_str());
   for (const Trial& trial : trials) print(trial);
-  return trials;
+  ModelTrials all;
+  all.offload = take_last(trials);
+  all.recompute = take_last(trials);
+  all.keep = take_last(trials);
+  all.drawn = std::move(trials);
+  return all;
 }
 
 bool validate(const Options& options) {
@@ -161,16 +187,18 @@ bool validate(const Options& options) {
       static_cast<double>(machine.links.h2d.rate.bytes_per_second) / 1e9,
       static_cast<unsigned long long>(options.seed), "", "step ms", "measured", "", "peak MiB", "measured");
   Draw draw(options.seed);
-  std::vector<Trial> drawn, overlapping;
+  std::vector<Trial> drawn;
+  std::vector<ModelTrials> models;
   for (const TransformerConfig& config : {full, adapted}) {
-    std::vector<Trial> trials = try_model(config, device, machine, options, draw);
-    overlapping.push_back(std::move(trials.back()));
-    trials.pop_back();
-    std::move(trials.begin(), trials.end(), std::back_inserter(drawn));
+    models.push_back(try_model(config, device, machine, options, draw));
+    std::move(models.back().drawn.begin(), models.back().drawn.end(), std::back_inserter(drawn));
   }
   std::printf("\n");
   bool good = summarize(drawn);
-  for (const Trial& trial : overlapping) good = overlaps(trial) && good;
+  for (const ModelTrials& model : models) {
+    good = overlaps(model.offload) && good;
+    compare_forwards(model.keep, model.recompute);
+  }
   return good;
 }
 
