@@ -5,6 +5,7 @@
 #include "traces/import/kineto_import.h"
 #include "traces/import/kineto_reader.h"
 #include "traces/import/recognise.h"
+#include "traces/import/snapshot_import.h"
 
 namespace stowage {
 namespace {
@@ -17,10 +18,20 @@ ImportReport import_kineto(ByteWindow& window, const ImportOptions& options) {
   return report;
 }
 
+ImportReport import_snapshot(ByteWindow& window) {
+  Repairs repairs;
+  const Snapshot snapshot = snapshot_of(read_pickle(window, repairs));
+  ImportReport report = understand(snapshot);
+  report.repairs = repairs;
+  return report;
+}
+
 ImportReport import_as(RecordingFormat format, ByteWindow& window, const ImportOptions& options) {
   switch (format) {
     case RecordingFormat::kineto:
       return import_kineto(window, options);
+    case RecordingFormat::memory_snapshot:
+      return import_snapshot(window);
     default:
       throw InputError("", "", "is of a format that cannot be imported yet");
   }

@@ -1,0 +1,99 @@
+#include "traces/import/snapshot_history.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace stowage {
+namespace {
+
+// The lines of the forwards in a stack, outermost first. Stacks are shared: each is looked at once.
+class StackLines {
+ public:
+  explicit StackLines(const Snapshot& snapshot) : snapshot_(&snapshot) {}
+
+  const std::vector<ForwardLine>& of(const SnapshotEntry& entry) {
+    static const std::vector<ForwardLine> none;
+    if (entry.frames.kind != PickleValue::Kind::list) return none;
+    const auto [found, added] = stacks_.try_emplace(entry.frames.index);
+    if (!added) return found->second;
+    for (const SnapshotFrame& frame : snapshot_->frames_of(entry)) {
+      if (frame.function != "forward") continue;
+      const auto line = std::pair(frame.file, frame.line);
+      found->second.push_back(
+          numbers_.try_emplace(line, static_cast<ForwardLine>(numbers_.size())).first->second);
+    }
+    std::reverse(found->second.begin(), found->second.end());
+    return found->second;
+  }
+
+ private:
+  const Snapshot* snapshot_;
+  std::unordered_map<std::uint32_t, std::vector<ForwardLine>> stacks_;
+  std::map<std::pair<std::string_view, std::int64_t>, ForwardLine> numbers_;
+};
+
+constexpr std::uint32_t nobody = ~std::uint32_t{0};
+
+// Blocks of several loops are numbered through, in the order in which they first run.
+std::vector<SnapshotPass> passes_of(const std::vector<ForwardTurn>& turns,
+                                    const std::vector<std::size_t>& operations, std::size_t log_size,
+                                    std::size_t& blocks) {
+  const auto operation = [&](std::size_t allocation) {
+    return allocation < operations.size() ? operations[allocation] : log_size;
+  };
+  std::map<std::pair<std::size_t, std::size_t>, std::uint32_t> ids;
+  std::vector<SnapshotPass> passes;
+  for (const ForwardTurn& turn : turns) {
+    const auto id =
+        ids.try_emplace({turn.loop, turn.block}, static_cast<std::uint32_t>(ids.size())).first->second;
+    passes.push_back({id, turn.step, operation(turn.first), operation(turn.last)});
+  }
+  blocks = ids.size();
+  return passes;
+}
+
+}  // namespace
+
+SnapshotHistory history_of(const Snapshot& snapshot) {
+  SnapshotHistory history;
+  const auto longest = std::max_element(snapshot.history.begin(), snapshot.history.end(),
+                                        [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  if (longest == snapshot.history.end()) return history;
+  history.device = longest - snapshot.history.begin();
+  StackLines lines(snapshot);
+  ForwardLoops loops;
+  std::vector<std::size_t> allocations;  // their places in the log
+  for (const SnapshotEntry& entry : *longest) {
+    const bool allocates = entry.action == SnapshotAction::allocate;
+    history.timed = history.timed || entry.at;
+    history.out_of_memory += entry.action == SnapshotAction::out_of_memory ? 1 : 0;
+    if (!allocates && entry.action != SnapshotAction::complete_free) continue;
+    if (allocates) {
+      allocations.push_back(history.log.size());
+      loops.add(lines.of(entry));
+    }
+    history.log.push_back(
+        {entry.at.value_or(Nanos{}), entry.address, allocates ? entry.bytes : -entry.bytes, nobody});
+  }
+  history.passes = passes_of(loops.turns(), allocations, history.log.size(), history.blocks);
+  for (const SnapshotPass& pass : history.passes) {
+    for (std::size_t i = pass.first; i < pass.last; ++i) history.log[i].owner = pass.block;
+  }
+  return history;
+}
+
+std::vector<MemorySample> reserved_curve(const std::vector<SnapshotEntry>& entries, Bytes end) {
+  std::vector<MemorySample> curve;
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    const bool maps = entry->action == SnapshotAction::map_segment;
+    if (!maps && entry->action != SnapshotAction::unmap_segment) continue;
+    curve.push_back({entry->at.value_or(Nanos{}), end});
+    end += maps ? -entry->bytes : entry->bytes;
+  }
+  curve.push_back({entries.empty() ? Nanos{} : entries.front().at.value_or(Nanos{}), end});
+  std::reverse(curve.begin(), curve.end());
+  return curve;
+}
+
+}  // namespace stowage
