@@ -1,17 +1,22 @@
-// How long a search takes, and how much of the space its bounds spare: by budget, by threads, and as the
-// chain grows.
+// How long tuning takes over the whole space of settings: by kind of profile, by threads, and as the chain
+// grows. The frontier answers every device budget at once, so that time does not depend on the budget.
+//
+// "considered" counts different plans, whether or not a bound spared their pricing; "priced" those that the
+// simulator was asked about.
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 #include "benchmarks/diffusion_chain.h"
 #include "benchmarks/machine_name.h"
+#include "plan/block_table.h"
 #include "tuner/tuner.h"
 
 using namespace stowage;
 
 namespace {
 
-// 24 GB of device memory, 64 GB of host memory, links of 26 GB/s.
+// 24 GiB of device memory, 64 GiB of host memory, links of 26 GB/s.
 Machine card() {
   Machine machine;
   machine.name = "card";
@@ -21,28 +26,45 @@ Machine card() {
   return machine;
 }
 
-void report(std::int64_t blocks, std::int64_t gibi, unsigned threads) {
-  const BlockTable table(benchmarks::chain(blocks));
-  const Machine machine = card();
+// Copies slow one another and compute.
+Machine sharing_card() {
+  Machine machine = card();
+  machine.links.duplex = 0.85;
+  machine.links.compute_slowdown = 0.05;
+  return machine;
+}
+
+// The gradient of each block is as large as its weights.
+Profile trained_in_full(Profile profile) {
+  for (BlockProfile& block : profile.blocks) block.sizes.gradient = block.sizes.weight;
+  return profile;
+}
+
+void report(const char* what, const Profile& profile, const Machine& machine, unsigned threads) {
+  const BlockTable table(profile);
   TuneRequest request;
   request.budget = budget_of(machine);
-  request.budget.device = {gibi << 30};
   request.threads = threads;
   const auto start = std::chrono::steady_clock::now();
   const TuneResult result = tune(table, machine, request);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("%6lld  %5lld GiB  %7u  %9.2f s  %10lld  %10lld  %12.0f  %9zu\n",
-              static_cast<long long>(blocks), static_cast<long long>(gibi), threads, seconds,
-              static_cast<long long>(result.considered), static_cast<long long>(result.evaluated),
-              static_cast<double>(result.considered) / seconds, result.frontier.size());
+  const auto considered = static_cast<double>(result.considered);
+  std::printf("%-32s %4u %8.2f s %9.2f million %8.1f million/s %8lld %9zu\n", what, table.size(), seconds,
+              considered / 1e6, considered / seconds / 1e6, static_cast<long long>(result.evaluated),
+              result.frontier.size());
 }
 
 }  // namespace
 
 int main() {
   std::printf("on %s\n\n", benchmarks::machine_name().c_str());
-  std::printf("blocks     budget  threads       time  considered   simulated  considered/s   frontier\n");
-  for (std::int64_t gibi : {12, 24, 48}) report(57, gibi, 1);
-  report(57, 24, 2);
-  for (std::int64_t blocks : {14, 28}) report(blocks, 12, 1);
+  std::printf(
+      "                               blocks       time       considered        tuned a second   priced  "
+      "frontier\n");
+  report("adapters, one thread", benchmarks::chain(57), card(), 1);
+  report("adapters, two threads", benchmarks::chain(57), card(), 2);
+  report("trained in full", trained_in_full(benchmarks::chain(57)), card(), 1);
+  report("rates shared", benchmarks::chain(57), sharing_card(), 1);
+  for (std::int64_t blocks : {7, 14, 28, 114})
+    report("adapters, one thread", benchmarks::chain(blocks), card(), 1);
 }

@@ -105,6 +105,7 @@ SwapChoice choose_swap(const BlockTable& table, const CopyCosts& costs, const Sw
     choice.host += weights.bytes;
     choice.pinned += weights.pinned;
     choice.load += weights.restore;
+    choice.longest_load = std::max(choice.longest_load, weights.restore);
     frozen = frozen && is_frozen(table.rows[i]);
   }
   choice.settings.mode = frozen ? SwapMode::h2d : SwapMode::two_way;

@@ -14,12 +14,22 @@ bool covers_point(const Standing& a, const Standing& b) {
 
 }  // namespace
 
-bool Frontier::covers(const Standing& other) const {
+const Standing* Frontier::last_within(Bytes peak) const {
   const auto larger =
-      std::upper_bound(points_.begin(), points_.end(), other.figures.peak,
+      std::upper_bound(points_.begin(), points_.end(), peak,
                        [](Bytes peak, const Standing& point) { return peak < point.figures.peak; });
-  // Of the points that are no larger the last is the fastest.
-  return larger != points_.begin() && covers_point(*(larger - 1), other);
+  return larger == points_.begin() ? nullptr : &*(larger - 1);
+}
+
+// Of the points that are no larger the last is the fastest.
+bool Frontier::covers(const Standing& other) const {
+  const Standing* point = last_within(other.figures.peak);
+  return point && covers_point(*point, other);
+}
+
+std::optional<Nanos> Frontier::fastest_within(Bytes peak) const {
+  const Standing* point = last_within(peak);
+  return point ? std::optional(point->figures.step) : std::nullopt;
 }
 
 bool Frontier::offer(const Standing& standing) {

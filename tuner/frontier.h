@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "traces/units.h"
@@ -31,6 +32,8 @@ class Frontier {
   // smaller, it takes less of the host or is simpler. Holds for whatever is worse than `other`, too: lower
   // bounds and the simplest of several candidates may be asked about. Cost: logarithmic.
   bool covers(const Standing& other) const;
+  // The least step of a point that is no larger. Cost: logarithmic.
+  std::optional<Nanos> fastest_within(Bytes peak) const;
   // Takes it in unless it is covered, and drops what it covers. Cost: linear at worst.
   bool offer(const Standing& standing);
 
@@ -38,6 +41,9 @@ class Frontier {
   const std::vector<Standing>& points() const { return points_; }
 
  private:
+  // Of the points that are no larger, or null.
+  const Standing* last_within(Bytes peak) const;
+
   std::vector<Standing> points_;
 };
 

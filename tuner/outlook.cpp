@@ -1,7 +1,6 @@
 #include "tuner/outlook.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "tuner/copy_lane.h"
 
@@ -14,7 +13,7 @@ Nanos forward_end(const BlockTable& table, const CopyCosts& costs, const SwapCho
                   std::uint32_t prefetch) {
   CopyLane h2d;
   std::vector<Nanos> begins;  // of uses
-  Nanos now = table.fixed.prologue;
+  Nanos now = table.fixed.prologue, compute = now;
   for (std::uint32_t i = 0, use = 0; i < table.size(); ++i) {
     if (use < swap.blocks.size() && swap.blocks[use] == i) {
       const Nanos issue = prefetch == 0 ? now : use < prefetch ? Nanos{} : begins[use - prefetch];
@@ -23,8 +22,9 @@ Nanos forward_end(const BlockTable& table, const CopyCosts& costs, const SwapCho
       ++use;
     }
     now += table.rows[i].forward;
+    compute += table.rows[i].forward;
   }
-  return now;
+  return std::max(now, compute + costs.loss(swap.load));
 }
 
 }  // namespace
@@ -39,32 +39,31 @@ ForwardTimes::ForwardTimes(const BlockTable& table, const CopyCosts& costs,
   }
 }
 
-Outlook::Outlook(const CopyCosts& costs, const Machine& machine)
-    // The simulator rounds shares to parts of a billion.
-    : costs_(costs), slowdown_(std::max(0.0, machine.links.compute_slowdown - 1e-9)) {}
-
 // The step is no shorter than
 //   - what the shape takes at least;
-//   - the compute with what copies take from it. Let T be the step, of which compute is under way for A and
-//     transfers for U, both at once for V >= U - (T - A). Compute is A - s V with slowdown s, and with A <= T
-//     compute <= A - s (U - T + A) = (1 - s) A + s T - s U <= T - s U. U is at least what h2d carries: all
-//     restores, and each swapped block twice, but for the last block, whose two uses may be one;
-//   - the forward pass and what is left after it: the rest of the compute, or all restores, none of which is
-//     issued before, and the compute from the last need on.
+//   - the compute, with what it loses to all that h2d carries: all restores, and each swapped block twice,
+//     but for the last block, whose two uses may be one;
+//   - the forward pass and what is left after it: the rest of the compute, or what h2d carries after it and
+//     the compute from the last need on. That is all restores, none of which is issued before, and the loads
+//     of the backward pass, but for those that are issued ahead and the one of a use that goes on from the
+//     forward pass.
 // The peak is no lower than at any step that takes time, when that step's own weights are there.
-Bound Outlook::at_a_glance(const Shape& shape, const SwapChoice& swap, Nanos least_forward_end) const {
-  Nanos left = shape.compute_from[shape.epilogue];
-  if (!shape.parcels.empty())
-    left = std::max(left, shape.restore + shape.compute_from[shape.parcels.front().needed]);
-  Nanos carried = shape.restore + swap.load * 2;
-  if (!swap.blocks.empty()) carried -= costs_.weights[swap.blocks.back()].restore;
-  const auto lost = static_cast<std::int64_t>(slowdown_ * static_cast<double>(carried.value)) - 1;
-
+Bound Outlook::at_a_glance(const Shape& shape, const SwapChoice& swap, Nanos least_forward_end,
+                           std::uint32_t max_prefetch) const {
+  Nanos late = shape.restore, carried = shape.restore;
+  std::uint32_t last_need = shape.parcels.empty() ? shape.epilogue : shape.parcels.front().needed;
+  if (!swap.blocks.empty()) {
+    const Nanos once = costs_.weights[swap.blocks.back()].restore;
+    carried += swap.load * 2 - once;
+    late += std::max(Nanos{}, swap.load - once - swap.longest_load * max_prefetch);
+    last_need = std::max(last_need, shape.blocks[swap.blocks.front()].backward);
+  }
+  const Nanos left =
+      std::max(shape.compute_from[shape.epilogue] + costs_.loss(late), late + shape.compute_from[last_need]);
   Bytes level = shape.fixed_floor;
   for (std::size_t i = 0; i < shape.blocks.size(); ++i)
     level = std::max(level, shape.blocks[i].floor + swap.loaded[i]);
-  return {std::max({shape.least_step, shape.compute + Nanos{std::max<std::int64_t>(0, lost)},
-                    least_forward_end + left}),
+  return {std::max({shape.least_step, shape.compute + costs_.loss(carried), least_forward_end + left}),
           swap.resident + level};
 }
 
@@ -134,6 +133,7 @@ Nanos Outlook::step_with(std::uint32_t prefetch, Nanos forward_end) const {
 
   const std::size_t late = std::min<std::size_t>(forward_uses_ + prefetch, uses.size());
   const Nanos late_loads = loads_.back() - loads_[late];
+  step = std::max(step, forward_end + after_forward + costs_.loss(shape_->restore + late_loads));
   std::uint32_t last_need = shape_->parcels.empty() ? shape_->epilogue : shape_->parcels.front().needed;
   if (late < uses.size()) {
     const std::uint32_t last_use = uses.back().first;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "plan/block_table.h"
-#include "traces/machine.h"
 #include "tuner/copy_costs.h"
 #include "tuner/shape.h"
 #include "tuner/sketch.h"
@@ -34,10 +33,11 @@ class ForwardTimes {
 
 class Outlook {
  public:
-  Outlook(const CopyCosts& costs, const Machine& machine);
+  explicit Outlook(const CopyCosts& costs) : costs_(costs) {}
 
   // Whatever the transfers. Cost: linear in the blocks.
-  Bound at_a_glance(const Shape& shape, const SwapChoice& swap, Nanos least_forward_end) const;
+  Bound at_a_glance(const Shape& shape, const SwapChoice& swap, Nanos least_forward_end,
+                    std::uint32_t max_prefetch) const;
 
   // Whatever the streams, for this shape and swap from here on. Cost: linear in the compute steps.
   void look_at(const Shape& shape, const SwapChoice& swap, const WeightUses& uses);
@@ -55,7 +55,6 @@ class Outlook {
   void list_stretches();
 
   const CopyCosts& costs_;
-  const double slowdown_;
   const Shape* shape_ = nullptr;
   const SwapChoice* swap_ = nullptr;
   const WeightUses* uses_ = nullptr;

@@ -136,6 +136,7 @@ void ShapeBuilder::send(std::uint32_t block, std::uint32_t made, std::uint32_t f
     shape_.host += piece.bytes;
     shape_.pinned += piece.pinned;
   }
+  shape_.store += parcel.store;
   shape_.restore += parcel.restore;
   shape_.steps[made].outgoing += parcel.bytes;
   shape_.parcels.push_back(parcel);
@@ -170,15 +171,16 @@ void ShapeBuilder::note_floors() {
 // All compute steps follow one another. So do all stores, from the end of the step that sends the first
 // parcel. The last of them is of the parcel that comes back first; its last piece, and after it every other
 // parcel, comes back after that store, and the compute from the step that needs the last parcel is left.
+// Compute goes on meanwhile, and loses what these copies take from it.
 void ShapeBuilder::note_least_step() {
   shape_.least_step = shape_.compute;
   if (shape_.parcels.empty()) return;
   const Parcel& first = shape_.parcels.front();
   const Parcel& last = shape_.parcels.back();
-  Nanos way = shape_.compute - shape_.compute_from[first.sent + 1];
-  for (const Parcel& parcel : shape_.parcels) way += parcel.store;
-  way += shape_.pieces.back().restore + shape_.restore - last.restore;
-  shape_.least_step = std::max(shape_.least_step, way + shape_.compute_from[first.needed]);
+  const Nanos round_trip = shape_.store + shape_.pieces.back().restore + shape_.restore - last.restore;
+  const Nanos before = shape_.compute - shape_.compute_from[first.sent + 1];
+  shape_.least_step = std::max(shape_.compute + costs_.loss(round_trip),
+                               before + round_trip + shape_.compute_from[first.needed]);
 }
 
 }  // namespace

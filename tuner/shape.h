@@ -52,7 +52,7 @@ struct Shape {
   Nanos compute;
   Bytes fixed_floor;                // the highest of the steps that belong to no block
   std::vector<Nanos> compute_from;  // time of each step and all after it
-  Nanos restore;                    // of all parcels, without latency
+  Nanos store, restore;             // of all parcels, without latency
   Nanos least_step;                 // whatever else the plan does
   Bytes host, pinned;
 };

@@ -5,6 +5,7 @@
 
 #include "simulator/evaluator.h"
 #include "tuner/copy_lane.h"
+#include "tuner/losses.h"
 
 namespace stowage {
 namespace {
@@ -22,16 +23,22 @@ struct Coming {
   bool weights;
 };
 
+// When it has come, and the transfers on its lane up to then.
+struct Arrival {
+  Nanos end, transfers;
+};
+
 }  // namespace
 
 class Sketch::Walk {
  public:
-  Walk(const CopyCosts& costs, const Machine& machine) : costs_(costs), steady_(Evaluator::serves(machine)) {}
+  Walk(const CopyCosts& costs, const Machine& machine)
+      : costs_(costs), steady_(Evaluator::serves(machine)), losses_(costs.slowdown) {}
 
   void take(const Shape& shape, const SwapChoice& swap, const WeightUses& uses);
   void choose_streams(const Transfers& transfers);
   void leave_streams_open();
-  std::optional<Bound> run(std::uint32_t prefetch, const Hopeless& hopeless);
+  std::optional<Bound> run(std::uint32_t prefetch, const Interest& interest);
 
  private:
   std::uint32_t parcel_count() const { return static_cast<std::uint32_t>(shape_->parcels.size()); }
@@ -42,12 +49,12 @@ class Sketch::Walk {
   void issue_use(Nanos at);
   void issue_parcel(Nanos at);
   Nanos begin(std::uint32_t step, Nanos ready);
-  void look(const ShapeStep& step, Nanos begin);
+  void look(const ShapeStep& step, Nanos begin, Nanos latest_begin);
   void pass_end(std::uint32_t step, Nanos end);
   void end_use(std::uint32_t index, Nanos end);
   void send(const Parcel& parcel, Nanos end);
-  void leave(Nanos end, Bytes bytes);
   void receive_all();
+  void mark_first_sent();
   void receive(const Parcel& parcel, Nanos issue);
   void clear();
 
@@ -59,23 +66,26 @@ class Sketch::Walk {
   const WeightUses* uses_ = nullptr;
   std::uint32_t prefetch_ = 0;
   CopyLane h2d_, d2h_;
+  Losses losses_;
 
   std::uint32_t uses_issued_ = 0, uses_begun_ = 0, uses_ended_ = 0;
-  std::vector<Nanos> loaded_;                 // when the weights of each use have come
-  std::vector<std::optional<Nanos>> stored_;  // and when they have been stored after it
+  std::vector<Arrival> loaded_;               // of the weights of each use
+  std::vector<std::optional<Nanos>> stored_;  // when they have been stored after it
 
   std::uint32_t parcels_sent_ = 0;
+  Nanos first_sent_;
   std::uint32_t parcels_issued_ = 0, parcels_needed_ = 0, parcels_gone_ = 0;  // as they return
-  std::vector<Nanos> restored_;                                               // when each parcel is back
+  std::vector<Arrival> restored_;
   std::vector<Nanos> piece_stored_;
 
   std::vector<Coming> coming_;
   std::size_t received_ = 0;
+  Nanos issued_transfers_, received_transfers_;
 
   Bytes aboard_;  // weights and parcels
   std::vector<Leaving> leaving_;
   std::size_t left_ = 0;
-  Nanos latest_;  // how much later anything may be
+  Nanos most_delay_;  // how much later anything may be where lanes keep their own pace
   Bound found_;
 };
 
@@ -91,15 +101,15 @@ void Sketch::Walk::choose_streams(const Transfers& transfers) {
   };
   h2d_ = lane(costs_.restore_latency, transfers.several_h2d_streams);
   d2h_ = lane(costs_.store_latency, transfers.several_d2h_streams);
-  latest_ = {};
+  most_delay_ = {};
 }
 
 void Sketch::Walk::leave_streams_open() {
   const auto loads = static_cast<std::int64_t>(uses_->uses.size());
   const auto pieces = static_cast<std::int64_t>(shape_->pieces.size());
   h2d_ = d2h_ = {};
-  latest_ = costs_.restore_latency * (loads + pieces) +
-            costs_.store_latency * ((swap_->two_way() ? loads : 0) + pieces);
+  most_delay_ = costs_.restore_latency * (loads + pieces) +
+                costs_.store_latency * ((swap_->two_way() ? loads : 0) + pieces);
 }
 
 void Sketch::Walk::clear() {
@@ -111,41 +121,47 @@ void Sketch::Walk::clear() {
   piece_stored_.resize(shape_->pieces.size());
   coming_.clear();
   received_ = 0;
+  issued_transfers_ = received_transfers_ = {};
+  losses_.clear();
   aboard_ = swap_->resident;
   leaving_.clear();
   left_ = 0;
   found_ = {};
 }
 
-std::optional<Bound> Sketch::Walk::run(std::uint32_t prefetch, const Hopeless& hopeless) {
+std::optional<Bound> Sketch::Walk::run(std::uint32_t prefetch, const Interest& interest) {
   constexpr std::uint32_t steps_between_questions = 16;
   clear();
   prefetch_ = prefetch;
   Nanos now;
+  losses_.mark({}, {}, {});
   for (std::uint32_t i = 0; i < prefetch_ && i < uses_->uses.size(); ++i) issue_use(now);
   for (std::uint32_t k = 0; k < shape_->steps.size(); ++k) {
     const ShapeStep& step = shape_->steps[k];
     now = begin(k, now);
     aboard_ += step.outgoing;
-    look(step, now);
+    look(step, now, interest.longest_step - shape_->compute_from[k]);
     found_.step = now + shape_->compute_from[k];
-    if ((k % steps_between_questions == 0 || k == shape_->epilogue) && hopeless(found_)) return {};
+    if ((k % steps_between_questions == 0 || k == shape_->epilogue) && interest.hopeless(found_)) return {};
     now += step.duration;
     pass_end(k, now);
   }
   receive_all();
+  now = std::max(now, losses_.least(shape_->compute, received_transfers_));
   found_.step = std::max({now, h2d_.end(), d2h_.end()});
   return found_;
 }
 
 void Sketch::Walk::issue_use(Nanos at) {
   aboard_ += swap_->loaded[use(uses_issued_).block];
+  issued_transfers_ += costs_.weights[use(uses_issued_).block].restore;
   coming_.push_back({at, uses_issued_++, true});
 }
 
 void Sketch::Walk::issue_parcel(Nanos at) {
   const std::uint32_t parcel = returning(parcels_issued_++);
   aboard_ += shape_->parcels[parcel].bytes;
+  issued_transfers_ += shape_->parcels[parcel].restore;
   coming_.push_back({at, parcel, false});
 }
 
@@ -156,23 +172,30 @@ Nanos Sketch::Walk::begin(std::uint32_t step, Nanos ready) {
   const bool weights = uses_begun_ < use_count && use(uses_begun_).first == step;
   const bool parcel =
       parcels_needed_ < parcel_count() && shape_->parcels[returning(parcels_needed_)].needed == step;
+  const Nanos done = shape_->compute - shape_->compute_from[step];
   Nanos begin = ready;
   if (weights || parcel) {
     if (weights && prefetch_ == 0) issue_use(ready);
     if (parcel && prefetch_ == 0) issue_parcel(ready);
     receive_all();
-    if (weights) begin = std::max(begin, loaded_[uses_begun_++]);
-    if (parcel) begin = std::max(begin, restored_[returning(parcels_needed_++)]);
+    const auto wait_for = [&](const Arrival& arrival) {
+      begin = std::max({begin, arrival.end, losses_.least(done, arrival.transfers)});
+    };
+    if (weights) wait_for(loaded_[uses_begun_++]);
+    if (parcel) wait_for(restored_[returning(parcels_needed_++)]);
+    losses_.mark(begin, done, issued_transfers_);
     if (weights && uses_issued_ < use_count && prefetch_ > 0) issue_use(begin);
     if (parcel && parcels_issued_ < parcel_count() && prefetch_ > 0) issue_parcel(begin);
   }
+  if (step == shape_->epilogue) losses_.mark(begin, done, issued_transfers_);
   if (step == shape_->epilogue)
     for (std::uint32_t i = 0; i < prefetch_ && i < parcel_count(); ++i) issue_parcel(begin);
   return begin;
 }
 
-void Sketch::Walk::look(const ShapeStep& step, Nanos begin) {
-  for (; left_ < leaving_.size() && leaving_[left_].end <= begin + latest_; ++left_)
+void Sketch::Walk::look(const ShapeStep& step, Nanos begin, Nanos latest_begin) {
+  if (steady_) latest_begin = std::min(latest_begin, begin + most_delay_);
+  for (; left_ < leaving_.size() && leaving_[left_].end <= latest_begin; ++left_)
     aboard_ -= leaving_[left_].bytes;
   if (step.duration > Nanos{}) found_.peak = std::max(found_.peak, step.level + aboard_);
 }
@@ -193,21 +216,15 @@ void Sketch::Walk::end_use(std::uint32_t index, Nanos end) {
     return;
   }
   stored_[index] = d2h_.copy(end, costs_.weights[block].store);
-  leave(*stored_[index], swap_->loaded[block]);
+  leaving_.push_back({*stored_[index], swap_->loaded[block]});
 }
 
 void Sketch::Walk::send(const Parcel& parcel, Nanos end) {
+  if (parcels_sent_ == 1) first_sent_ = end;
   for (std::uint32_t p = parcel.pieces.begin; p < parcel.pieces.end; ++p) {
     piece_stored_[p] = d2h_.copy(end, shape_->pieces[p].store);
-    leave(piece_stored_[p], shape_->pieces[p].bytes);
+    leaving_.push_back({piece_stored_[p], shape_->pieces[p].bytes});
   }
-}
-
-void Sketch::Walk::leave(Nanos end, Bytes bytes) {
-  if (steady_)
-    leaving_.push_back({end, bytes});
-  else
-    aboard_ -= bytes;
 }
 
 // As far as is known when the stores end that they wait for. A load may wait for the store of a use to come,
@@ -216,8 +233,10 @@ void Sketch::Walk::receive_all() {
   for (; received_ < coming_.size(); ++received_) {
     const Coming& coming = coming_[received_];
     if (!coming.weights) {
+      if (coming.index == returning(0)) mark_first_sent();
       receive(shape_->parcels[coming.index], coming.issue);
-      restored_[coming.index] = h2d_.end();
+      received_transfers_ += shape_->parcels[coming.index].restore;
+      restored_[coming.index] = {h2d_.end(), received_transfers_};
       continue;
     }
     Nanos earliest = coming.issue;
@@ -226,8 +245,18 @@ void Sketch::Walk::receive_all() {
       if (!stored_[*previous]) return;
       earliest = std::max(earliest, *stored_[*previous]);
     }
-    loaded_[coming.index] = h2d_.copy(earliest, costs_.weights[use(coming.index).block].restore);
+    const Nanos transfer = costs_.weights[use(coming.index).block].restore;
+    received_transfers_ += transfer;
+    loaded_[coming.index] = {h2d_.copy(earliest, transfer), received_transfers_};
   }
+}
+
+// All stores come between the first parcel's sending and the restore of the piece that was stored last, which
+// is of the parcel that returns first.
+void Sketch::Walk::mark_first_sent() {
+  const Nanos between = shape_->parcels.back().restore - shape_->pieces.back().restore;
+  losses_.mark_late(first_sent_, shape_->compute - shape_->compute_from[shape_->parcels.front().sent + 1],
+                    received_transfers_ + between - shape_->store);
 }
 
 void Sketch::Walk::receive(const Parcel& parcel, Nanos issue) {
@@ -245,18 +274,18 @@ Sketch::Sketch(const CopyCosts& costs, const Machine& machine)
 Sketch::~Sketch() = default;
 
 std::optional<Bound> Sketch::of(const Shape& shape, const SwapChoice& swap, const WeightUses& uses,
-                                const Transfers& transfers, const Hopeless& hopeless) {
+                                const Transfers& transfers, const Interest& interest) {
   walk_->take(shape, swap, uses);
   walk_->choose_streams(transfers);
-  return walk_->run(transfers.prefetch, hopeless);
+  return walk_->run(transfers.prefetch, interest);
 }
 
 std::optional<Bound> Sketch::whatever_the_streams(const Shape& shape, const SwapChoice& swap,
                                                   const WeightUses& uses, std::uint32_t prefetch,
-                                                  const Hopeless& hopeless) {
+                                                  const Interest& interest) {
   walk_->take(shape, swap, uses);
   walk_->leave_streams_open();
-  return walk_->run(prefetch, hopeless);
+  return walk_->run(prefetch, interest);
 }
 
 }  // namespace stowage

@@ -17,7 +17,7 @@ struct SwapChoice {
   std::vector<Bytes> loaded;          // for each block of the chain: its weights if they are swapped, or 0
   Bytes resident;                     // weights that stay on the device
   Bytes host, pinned;
-  Nanos load;  // of all blocks once, without latency
+  Nanos load, longest_load;  // of all blocks once, and of one, without latency
 
   bool two_way() const { return settings.mode == SwapMode::two_way; }
 };

@@ -1,6 +1,7 @@
 #include "tuner/sweep.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "plan/plan.h"
 
@@ -14,10 +15,7 @@ Bound larger(const Bound& a, const Bound& b) {
 }  // namespace
 
 Sweep::Sweep(const Field& field, const Budget& budget)
-    : field_(field),
-      budget_(budget),
-      outlook_(field.costs, field.machine),
-      sketch_(field.costs, field.machine) {}
+    : field_(field), budget_(budget), outlook_(field.costs), sketch_(field.costs, field.machine) {}
 
 void Sweep::over(std::uint32_t shape_index, Frontier& frontier, const Judge& judge) {
   const Plan plan = expand(field_.table, field_.shapes[shape_index]).plan;
@@ -46,7 +44,8 @@ void Sweep::over(const Pair& pair, Frontier& frontier, const Judge& judge) {
   const Variants variants = variants_of(pair);
   considered_ +=
       (variants.most_prefetch + 1) * (variants.several_h2d ? 2 : 1) * (variants.several_d2h ? 2 : 1);
-  const Bound glance = outlook_.at_a_glance(pair.shape, pair.swap, field_.forward.least_end(pair.swap_index));
+  const Bound glance = outlook_.at_a_glance(pair.shape, pair.swap, field_.forward.least_end(pair.swap_index),
+                                            variants.most_prefetch);
   if (frontier.covers(pair.standing(glance, {0, false, false}))) return;
   uses_.list(pair.shape, pair.swap);
   outlook_.look_at(pair.shape, pair.swap, uses_);
@@ -56,36 +55,38 @@ void Sweep::over(const Pair& pair, Frontier& frontier, const Judge& judge) {
   }
 }
 
+// What takes longer than a plan that is no larger is covered, so that its peak is of no interest.
+Interest Sweep::interest_in(const Pair& pair, const Transfers& simplest, const Bound& floor,
+                            const Frontier& frontier) const {
+  return {frontier.fastest_within(floor.peak).value_or(Nanos{std::numeric_limits<std::int64_t>::max()}),
+          [=, &pair, &frontier](const Bound& bound) {
+            return frontier.covers(pair.standing(larger(floor, bound), simplest));
+          }};
+}
+
 // Where streams make a difference, first whether any of them is worth a sketch of its own.
 void Sweep::over(const Pair& pair, std::uint32_t prefetch, const Variants& variants, const Bound& floor,
                  Frontier& frontier, const Judge& judge) {
-  const auto hopeless = [&](const Bound& bound) {
-    return frontier.covers(pair.standing(larger(floor, bound), {prefetch, false, false}));
-  };
-  if (hopeless(floor)) return;
   Bound least = floor;
+  const Interest interest = interest_in(pair, {prefetch, false, false}, floor, frontier);
+  if (interest.hopeless(floor)) return;
   if (variants.several_h2d || variants.several_d2h) {
-    const auto sketched = sketch_.whatever_the_streams(pair.shape, pair.swap, uses_, prefetch, hopeless);
-    if (!sketched || hopeless(*sketched)) return;
+    const auto sketched = sketch_.whatever_the_streams(pair.shape, pair.swap, uses_, prefetch, interest);
+    if (!sketched) return;
     least = larger(floor, *sketched);
   }
-  for (bool several_h2d : {variants.several_h2d, false}) {
-    for (bool several_d2h : {variants.several_d2h, false}) {
-      over(pair, {prefetch, several_h2d, several_d2h}, least, frontier, judge);
-      if (!several_d2h) break;
-    }
-    if (!several_h2d) break;
-  }
+  for (bool several_h2d : {true, false})
+    for (bool several_d2h : {true, false})
+      if (several_h2d <= variants.several_h2d && several_d2h <= variants.several_d2h)
+        over(pair, {prefetch, several_h2d, several_d2h}, least, frontier, judge);
 }
 
 void Sweep::over(const Pair& pair, const Transfers& transfers, const Bound& floor, Frontier& frontier,
                  const Judge& judge) {
-  const auto hopeless = [&](const Bound& bound) {
-    return frontier.covers(pair.standing(larger(floor, bound), transfers));
-  };
-  if (hopeless(floor)) return;
-  const auto sketched = sketch_.of(pair.shape, pair.swap, uses_, transfers, hopeless);
-  if (!sketched || hopeless(*sketched)) return;
+  const Interest interest = interest_in(pair, transfers, floor, frontier);
+  if (interest.hopeless(floor)) return;
+  const auto sketched = sketch_.of(pair.shape, pair.swap, uses_, transfers, interest);
+  if (!sketched || interest.hopeless(*sketched)) return;
   frontier.offer(pair.standing(judge(pair.standing(larger(floor, *sketched), transfers)), transfers));
 }
 

@@ -44,6 +44,8 @@ class Sweep {
     bool several_h2d, several_d2h;
   };
 
+  Interest interest_in(const Pair& pair, const Transfers& simplest, const Bound& floor,
+                       const Frontier& frontier) const;
   Variants variants_of(const Pair& pair) const;
   void over(const Pair& pair, Frontier& frontier, const Judge& judge);
   void over(const Pair& pair, std::uint32_t prefetch, const Variants& variants, const Bound& floor,

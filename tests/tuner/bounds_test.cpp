@@ -1,5 +1,5 @@
 // No bound is above what the simulator says, on chains of up to 40 blocks.
-#include <map>
+#include <limits>
 
 #include "plan/plan.h"
 #include "plan/program.h"
@@ -17,8 +17,11 @@ using namespace stowage::tests;
 
 namespace {
 
-bool never(const Bound&) {
-  return false;
+constexpr Nanos endless{std::numeric_limits<std::int64_t>::max()};
+
+// In plans up to some length, and never without hope.
+Interest up_to(Nanos longest_step) {
+  return {longest_step, [](const Bound&) { return false; }};
 }
 
 bool no_higher(const Bound& a, const Bound& b) {
@@ -36,7 +39,7 @@ class Subject {
         shape_(table, costs_, expand(table, without_swap(settings)).plan),
         swap_(choose_swap(table, costs_, settings.swap)),
         forward_(table, costs_, {swap_}, most_prefetch),
-        outlook_(costs_, machine) {
+        outlook_(costs_) {
     uses_.list(shape_, swap_);
     outlook_.look_at(shape_, swap_, uses_);
   }
@@ -44,13 +47,15 @@ class Subject {
   static constexpr std::uint32_t most_prefetch = 90;  // more than any case has to fetch
 
   std::uint32_t prefetch() const { return static_cast<std::uint32_t>(settings_.transfer.prefetch); }
-  Bound glance() const { return outlook_.at_a_glance(shape_, swap_, forward_.least_end(0)); }
+  Bound glance() const { return outlook_.at_a_glance(shape_, swap_, forward_.least_end(0), prefetch()); }
   Bound outlook() const { return outlook_.with(prefetch(), forward_.end(0, prefetch())); }
-  Bound whatever_the_streams() const {
-    return *Sketch(costs_, machine_).whatever_the_streams(shape_, swap_, uses_, prefetch(), never);
+  Bound whatever_the_streams(Nanos longest_step) const {
+    return *Sketch(costs_, machine_)
+                .whatever_the_streams(shape_, swap_, uses_, prefetch(), up_to(longest_step));
   }
-  Bound sketch(bool several_h2d, bool several_d2h) const {
-    return *Sketch(costs_, machine_).of(shape_, swap_, uses_, {prefetch(), several_h2d, several_d2h}, never);
+  Bound sketch(bool several_h2d, bool several_d2h, Nanos longest_step) const {
+    const Transfers transfers{prefetch(), several_h2d, several_d2h};
+    return *Sketch(costs_, machine_).of(shape_, swap_, uses_, transfers, up_to(longest_step));
   }
   Run simulated(bool several_h2d, bool several_d2h) const {
     Settings settings = settings_;
@@ -99,11 +104,13 @@ TEST_CASE("bounds rise towards what the simulator says and never pass it") {
     for (bool several_h2d : {false, true}) {
       for (bool several_d2h : {false, true}) {
         const Run run = subject.simulated(several_h2d, several_d2h);
-        const Bound sketch = subject.sketch(several_h2d, several_d2h);
+        const Bound sketch = subject.sketch(several_h2d, several_d2h, endless);
         REQUIRE(no_higher(subject.glance(), figures_of(run)));
         REQUIRE(no_higher(subject.outlook(), figures_of(run)));
-        REQUIRE(no_higher(subject.whatever_the_streams(), figures_of(run)));
-        REQUIRE(no_higher(sketch, figures_of(run)));
+        for (Nanos longest_step : {endless, run.step + Nanos{1}, run.step}) {
+          REQUIRE(no_higher(subject.whatever_the_streams(longest_step), figures_of(run)));
+          REQUIRE(no_higher(subject.sketch(several_h2d, several_d2h, longest_step), figures_of(run)));
+        }
         if (!shared) REQUIRE(sketch.step == run.step);
         REQUIRE(subject.host() == run.peaks.host);
         REQUIRE(subject.pinned() == run.peaks.host_pinned);
