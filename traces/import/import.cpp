@@ -2,8 +2,10 @@
 
 #include "traces/error.h"
 #include "traces/import/byte_window.h"
+#include "traces/import/execution_trace.h"
 #include "traces/import/kineto_import.h"
 #include "traces/import/kineto_reader.h"
+#include "traces/import/memory_timeline.h"
 #include "traces/import/recognise.h"
 #include "traces/import/snapshot_import.h"
 
@@ -32,9 +34,12 @@ ImportReport import_as(RecordingFormat format, ByteWindow& window, const ImportO
       return import_kineto(window, options);
     case RecordingFormat::memory_snapshot:
       return import_snapshot(window);
-    default:
-      throw InputError("", "", "is of a format that cannot be imported yet");
+    case RecordingFormat::memory_timeline:
+      return import_memory_timeline(window);
+    case RecordingFormat::execution_trace:
+      return import_execution_trace(window, options);
   }
+  throw DefectError("a format of recordings without an importer");
 }
 
 }  // namespace

@@ -34,8 +34,9 @@ struct BlockFinding {
 };
 
 struct ImportedStep {
-  Nanos begin, end;           // since 1970 where the recording tells, else on its own clock
-  std::optional<Bytes> peak;  // where memory was recorded
+  Nanos begin, end;  // since 1970 where the recording tells, else on its own clock
+  // Where memory was recorded: the highest level, and that at which the first block begins.
+  std::optional<Bytes> peak, before_blocks;
 };
 
 struct TimeReport {

@@ -171,8 +171,9 @@ bool JsonStream::seek(bool (JsonStream::*here)(const char*) const) {
 }
 
 bool JsonStream::element_starts(const char* at) const {
-  if (*at != '{') return false;
+  if (*at != (shape_.first_keys.empty() ? '[' : '{')) return false;
   at = past_spaces(at + 1);
+  if (shape_.first_keys.empty()) return *at == '-' || (*at >= '0' && *at <= '9');
   return std::any_of(shape_.first_keys.begin(), shape_.first_keys.end(),
                      [&](std::string_view key) { return past_key(at, window_->end(), key) != nullptr; });
 }

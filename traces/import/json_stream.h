@@ -28,8 +28,9 @@ class JsonStream {
   using ReadMember = std::function<bool(std::string_view key, JsonScan&)>;
 
   struct Shape {
-    std::string_view array;                        // the key of the array
-    std::span<const std::string_view> first_keys;  // one of which each element begins with
+    std::string_view array;  // the key of the array
+    std::span<const std::string_view>
+        first_keys;  // one of which each element begins with; none: they are arrays
     ReadElement element;
     ReadMember member;
   };

@@ -39,7 +39,8 @@ std::vector<ImportedStep> imported_steps(const KinetoTrace& trace, std::vector<S
   if (windows.size() == 1 && device && marked_steps(trace).empty()) windows.front() = *device;
   std::vector<ImportedStep> steps;
   for (const StepWindow& window : windows) {
-    steps.push_back({window.begin + trace.header.base, window.end + trace.header.base, std::nullopt});
+    steps.push_back(
+        {window.begin + trace.header.base, window.end + trace.header.base, std::nullopt, std::nullopt});
   }
   return steps;
 }
@@ -110,7 +111,14 @@ void add_notes(const KinetoTrace& trace, ImportReport& report) {
 void add_memory(const KinetoTrace& trace, std::uint8_t device, const Contexts& contexts, const Blocks& blocks,
                 const std::vector<StepWindow>& windows, ImportReport& report) {
   StepMemory memory = step_memory(trace, device, contexts, blocks, windows);
-  for (std::size_t i = 0; i < windows.size(); ++i) report.steps[i].peak = memory.step_peaks[i];
+  const Nanos base = trace.header.base;
+  for (MemorySample& sample : memory.allocated.curve) sample.at += base;
+  for (MemorySample& sample : memory.reserved) sample.at += base;
+  memory.allocated.peak_at += base;
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    report.steps[i].peak = memory.step_peaks[i];
+    report.steps[i].before_blocks = memory.before_blocks[i];
+  }
   std::vector<MemoryShare> at_peak = shares(memory.allocated, blocks);
   report.memory = MemoryReport{.account = std::move(memory.allocated),
                                .reserved = std::move(memory.reserved),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "traces/import/event_reader.h"
+#include "traces/import/text_hash.h"
 
 namespace stowage {
 namespace {
@@ -41,12 +42,6 @@ bool is_collective(const TraceEvent& event) {
   return event.has(Field::collective) || name.starts_with("nccl") || name.starts_with("rccl") ||
          name.find("ncclDevKernel") != std::string_view::npos ||
          name.find("ncclKernel") != std::string_view::npos;
-}
-
-std::uint32_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 
 // The dense index of `value` in `values`, where it is appended if it is new.

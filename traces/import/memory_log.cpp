@@ -52,7 +52,10 @@ class Accountant {
     account_.unknown_frees += effect == Effect::unknown_free && addressed ? 1 : 0;
     account_.double_frees += effect == Effect::double_free ? 1 : 0;
     const bool ignored = effect == Effect::unknown_free && addressed && !start_known_;
-    if (ignored || effect == Effect::double_free) return;
+    if (ignored || effect == Effect::double_free) {
+      account_.curve.push_back({operation.at, account_.end});
+      return;
+    }
     const bool charged = effect != Effect::unknown_free && block.owner < live_.size();
     change(operation.at, effect == Effect::allocated ? block.bytes : -block.bytes,
            charged ? &live_[block.owner] : nullptr);

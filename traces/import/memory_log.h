@@ -22,10 +22,10 @@ struct MemoryAccount {
   Bytes start;  // live before the first operation
   Bytes peak, end;
   Nanos peak_at;
-  std::vector<Bytes> owners;       // what each had live at the peak; what was live at the start is nobody's
-  std::int64_t unknown_frees = 0;  // of addresses that were not seen allocated: live before the log, or lost
-  std::int64_t double_frees = 0;   // of addresses that were free already: without effect
-  std::vector<MemorySample> curve;
+  std::vector<Bytes> owners;        // what each had live at the peak; what was live at the start is nobody's
+  std::int64_t unknown_frees = 0;   // of addresses that were not seen allocated: live before the log, or lost
+  std::int64_t double_frees = 0;    // of addresses that were free already: without effect
+  std::vector<MemorySample> curve;  // after each operation
 };
 
 // Adds up a log. `start` is the level before it, where that is known; what unknown frees release was then

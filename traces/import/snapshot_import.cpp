@@ -32,6 +32,11 @@ std::size_t steps_of(const SnapshotHistory& history) {
   return steps;
 }
 
+// Before an operation of the log.
+Bytes level_at(const MemoryAccount& account, std::size_t operation) {
+  return operation == 0 ? account.start : account.curve[operation - 1].bytes;
+}
+
 // A step lasts until the next one's first block begins; the first from the first entry, the last to the last.
 std::vector<ImportedStep> imported_steps(const SnapshotHistory& history, const MemoryAccount& account) {
   const std::size_t count = steps_of(history);
@@ -47,11 +52,15 @@ std::vector<ImportedStep> imported_steps(const SnapshotHistory& history, const M
     steps[i].end = last ? history.log.back().at : history.log[begins[i + 1]].at;
     const auto end =
         last ? account.curve.end() : account.curve.begin() + static_cast<std::ptrdiff_t>(begins[i + 1]);
-    Bytes highest = begins[i] == 0 ? account.start : account.curve[begins[i] - 1].bytes;
+    Bytes highest = level_at(account, begins[i]);
     for (auto at = account.curve.begin() + static_cast<std::ptrdiff_t>(begins[i]); at < end; ++at) {
       highest = std::max(highest, at->bytes);
     }
     steps[i].peak = highest;
+  }
+  for (auto pass = history.passes.rbegin(); pass != history.passes.rend();
+       ++pass) {  // the first of a step is last
+    steps[pass->step].before_blocks = level_at(account, pass->first);
   }
   return steps;
 }

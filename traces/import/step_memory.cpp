@@ -53,6 +53,20 @@ std::vector<std::optional<Bytes>> peaks_of(const std::vector<MemorySample>& curv
   return peaks;
 }
 
+// The level at which the first block of each step begins.
+std::vector<std::optional<Bytes>> levels_before(const MemoryAccount& account, const Blocks& blocks,
+                                                const std::vector<StepWindow>& steps) {
+  std::vector<std::optional<Bytes>> levels(steps.size());
+  for (const Occurrence& occurrence : blocks.forward) {
+    const auto step = step_at(steps, occurrence.begin);
+    if (!step || levels[*step]) continue;
+    const auto after = std::lower_bound(account.curve.begin(), account.curve.end(), occurrence.begin,
+                                        [](const MemorySample& sample, Nanos at) { return sample.at < at; });
+    levels[*step] = after == account.curve.begin() ? account.start : std::prev(after)->bytes;
+  }
+  return levels;
+}
+
 bool in_backward(Phase phase) {
   return phase == Phase::backward || phase == Phase::recompute || phase == Phase::accumulate;
 }
@@ -87,9 +101,13 @@ StepMemory step_memory(const KinetoTrace& trace, std::uint8_t device, const Cont
   std::optional<Bytes> start;
   const bool totals = !events.empty() && events.front()->allocated;
   if (totals) start = std::max(Bytes{}, *events.front()->allocated - events.front()->bytes);
-  StepMemory memory{.allocated = account(log, start, blocks.names.size()), .reserved = {}, .step_peaks = {}};
+  StepMemory memory{.allocated = account(log, start, blocks.names.size()),
+                    .reserved = {},
+                    .step_peaks = {},
+                    .before_blocks = {}};
   if (totals) take_totals(events, memory);
   memory.step_peaks = peaks_of(memory.allocated.curve, steps);
+  memory.before_blocks = levels_before(memory.allocated, blocks, steps);
   return memory;
 }
 

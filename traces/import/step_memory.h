@@ -11,9 +11,10 @@
 namespace stowage {
 
 struct StepMemory {
-  MemoryAccount allocated;                       // owners: the blocks, for what their forward allocated
-  std::vector<MemorySample> reserved;            // what the caching allocator held, where the trace tells
-  std::vector<std::optional<Bytes>> step_peaks;  // by step; absent where nothing was recorded up to its end
+  MemoryAccount allocated;             // owners: the blocks, for what their forward allocated
+  std::vector<MemorySample> reserved;  // what the caching allocator held, where the trace tells
+  // By step; absent where nothing was recorded up to its end, or no block runs in it.
+  std::vector<std::optional<Bytes>> step_peaks, before_blocks;
 };
 
 // One block; each figure is the median over the steps in which it ran.

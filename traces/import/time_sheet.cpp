@@ -58,7 +58,8 @@ class Sheet {
 
   static Nanos& part_of(StepWork& step, Phase phase, bool before_blocks) {
     if (phase == Phase::optimizer || phase == Phase::accumulate) return step.optimizer;
-    return phase == Phase::outside && before_blocks ? step.prologue : step.epilogue;
+    if (phase == Phase::backward) return step.backward;
+    return before_blocks ? step.prologue : step.epilogue;
   }
 
   const Contexts* contexts_;

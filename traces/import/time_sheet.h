@@ -16,7 +16,8 @@ struct BlockWork {
 // Work that belongs to no block.
 struct StepWork {
   Nanos prologue;   // before the first block begins
-  Nanos epilogue;   // after that, the backward of what belongs to no block included
+  Nanos epilogue;   // after that, the backward apart
+  Nanos backward;   // of what belongs to no block
   Nanos optimizer;  // and the adding up of gradients
 };
 

@@ -1,0 +1,18 @@
+// A profile from a recording.
+#pragma once
+
+#include <string>
+
+#include "traces/import/import_report.h"
+#include "traces/profile.h"
+
+namespace stowage {
+
+// What the recording tells about a step of the model: each block's times and bytes, and around them what
+// belongs to no block. What it does not tell is 0: without a device's times those of the host stand in,
+// weights count as resident. Of a block's last allocation that lives on the profile takes it that it is the
+// block's output, the next one's input. A recording in which no block was found gives one block, "model".
+// `name` becomes the profile's.
+Profile profile_of(const ImportReport& report, const std::string& name);
+
+}  // namespace stowage
