@@ -19,6 +19,8 @@
 namespace stowage {
 namespace {
 
+constexpr double noticeable_drift = 0.1;
+
 Settings recompute_every_block() {
   Settings settings;
   settings.policy = Policy::recompute;
@@ -73,6 +75,8 @@ bool Demonstration::run() {
     same = same && (trial.training.shortage || losses_of(trial.training) == losses_of(plain.training));
   write_files(trials.back());
   tell(trials, same);
+  tell_drift(plain);
+  tell_next();
   output_.object(json_of(trials, same));
   return same && !trials.back().training.shortage;
 }
@@ -158,6 +162,22 @@ void Demonstration::tell(const std::vector<Trial>& trials, bool same_losses) {
                   shortage_words(*trial.training.shortage, trial.predicted.program) + ".");
   output_.say(same_losses ? "  Every loss of every step equals that of training with no budget, bit for bit."
                           : "  The losses differ from those of training with no budget: a defect.");
+}
+
+// Training without a budget is the very program that was measured: where it takes another time, the machine
+// has changed.
+void Demonstration::tell_drift(const Trial& plain) {
+  const double measured = static_cast<double>(plain.predicted.outcome.run.step.value);
+  const double trained = static_cast<double>(plain.training.median_step().value);
+  const double drift = trained / measured - 1;
+  if (std::abs(drift) < noticeable_drift) return;
+  output_.say("  While it trained, this machine was " + std::string(drift > 0 ? "slower" : "faster") +
+              " than while it was measured: the same step took " + readable(plain.training.median_step()) +
+              " instead of " + readable(plain.predicted.outcome.run.step) +
+              "; predicted times are off by as much.");
+}
+
+void Demonstration::tell_next() {
   const std::string folder = options_.folder;
   output_.say("\nWhat to try next:\n  stowage compare " + folder + "/predicted.json " + folder +
               "/measured.json\n  stowage tune " + folder + "/profile.json --machine " + folder +

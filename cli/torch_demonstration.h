@@ -49,6 +49,8 @@ class Demonstration {
   std::string path(const char* name) const { return options_.folder + "/" + name; }
   void write_files(const Trial& tuned) const;
   void tell(const std::vector<Trial>& trials, bool same_losses);
+  void tell_drift(const Trial& plain);
+  void tell_next();
   std::string json_of(const std::vector<Trial>& trials, bool same_losses) const;
 
   const Subject subject_;
