@@ -13,12 +13,6 @@
 namespace stowage {
 namespace {
 
-Bytes saved_bytes(const BlockProfile& block) {
-  Bytes sum;
-  for (const SavedStorage& storage : storages(block)) sum += storage.bytes;
-  return sum;
-}
-
 std::string blocks_text(const Profile& profile) {
   Table table;
   table.row({"block", "forward", "+-", "backward", "+-", "saved", "weights"});

@@ -10,7 +10,7 @@ BlockTable::BlockTable(const Profile& profile)
     const bool new_group =
         p > 0 && !profile.segments_cross_groups && block.group != profile.blocks[p - 1].group;
     if (new_group) ++group;
-    BlockRow row{block.times.forward, block.times.backward, block.sizes, group, {}, p};
+    BlockRow row{block.times.forward, block.times.backward, block.sizes, group, {}};
     row.sizes.dropped_workspace = block.sizes.dropped_workspace.value_or(block.sizes.forward_workspace);
     row.storages.begin = static_cast<std::uint32_t>(storages.size());
     for (SavedStorage& storage : stowage::storages(block)) storages.push_back(std::move(storage));

@@ -15,10 +15,9 @@ namespace stowage {
 
 struct BlockRow {
   Nanos forward, backward;
-  BlockSizes sizes;       // `dropped_workspace` always present
-  std::uint32_t group;    // changes where a run of blocks of one group ends
-  Range storages;         // into BlockTable::storages
-  std::uint32_t profile;  // index of the profile's block it came from
+  BlockSizes sizes;     // `dropped_workspace` always present
+  std::uint32_t group;  // changes where a run of blocks of one group ends
+  Range storages;       // into BlockTable::storages
 };
 
 struct BlockTable {

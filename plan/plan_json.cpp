@@ -1,7 +1,6 @@
 #include "plan/names.h"
 #include "plan/plan.h"
 #include "plan/settings_json.h"
-#include "traces/error.h"
 #include "traces/file.h"
 #include "traces/json.h"
 
@@ -33,7 +32,7 @@ BlockDecision read_decision(const JsonNode& node, const BlockProfile& block) {
   node.allow({"activation", "segment", "offload", "offload_input", "weights"});
   BlockDecision decision;
   decision.activation = static_cast<Activation>(node.at("activation").choice(activation_names));
-  if (const auto segment = node.find("segment"); segment && !segment->is_null())
+  if (const auto segment = node.find_value("segment"))
     decision.segment = static_cast<std::uint32_t>(segment->integer(0, UINT32_MAX));
   if (const auto offload = node.find("offload")) {
     const std::vector<SavedStorage> all = storages(block);
@@ -109,9 +108,8 @@ Plan read(const JsonNode& root, const Profile& profile) {
   else if (plan.settings)
     plan.transfer = plan.settings->transfer;
   plan.blocks = read_decisions(root.at("blocks"), profile.expanded());
-  if (const auto predicted = root.find("predicted"); predicted && !predicted->is_null())
-    plan.predicted = read_prediction(*predicted);
-  if (const auto bound = root.find("bound"); bound && !bound->is_null()) {
+  if (const auto predicted = root.find_value("predicted")) plan.predicted = read_prediction(*predicted);
+  if (const auto bound = root.find_value("bound")) {
     bound->allow({"step_ns"});
     plan.bound = bound->at("step_ns").nanos();
   }
@@ -126,11 +124,7 @@ Plan parse_plan(const std::string& text, const Profile& profile) {
 }
 
 Plan read_plan(const std::string& file, const Profile& profile) {
-  try {
-    return parse_plan(read_file(file), profile);
-  } catch (const InputError& error) {
-    throw error.in(file);
-  }
+  return parse_file(file, [&](const std::string& text) { return parse_plan(text, profile); });
 }
 
 std::string to_json(const Plan& plan, const Profile& profile) {

@@ -16,17 +16,12 @@ void read_integer(const JsonNode& node, std::string_view key, std::int64_t least
   if (const auto found = node.find(key)) into = found->integer(least);
 }
 
-std::optional<JsonNode> find_value(const JsonNode& node, std::string_view key) {
-  const auto found = node.find(key);
-  return found && !found->is_null() ? found : std::nullopt;
-}
-
 void read_transfer_keys(const JsonNode& node, TransferSettings& transfer) {
   read_integer(node, "prefetch", 0, transfer.prefetch);
   read_integer(node, "h2d_streams", 1, transfer.h2d_streams);
   read_integer(node, "d2h_streams", 1, transfer.d2h_streams);
-  if (const auto buckets = find_value(node, "max_buckets")) transfer.max_buckets = buckets->integer(0);
-  if (const auto most = find_value(node, "pinned_max_bytes")) transfer.pinned_max = most->bytes();
+  if (const auto buckets = node.find_value("max_buckets")) transfer.max_buckets = buckets->integer(0);
+  if (const auto most = node.find_value("pinned_max_bytes")) transfer.pinned_max = most->bytes();
 }
 
 void write_transfer_keys(JsonWriter& json, const TransferSettings& transfer) {
@@ -47,9 +42,9 @@ Settings read_settings(const JsonNode& node) {
   Settings settings;
   read_choice(node, "policy", policy_names, settings.policy);
   read_integer(node, "interval", 1, settings.interval);
-  if (const auto stride = find_value(node, "stride")) settings.stride = stride->integer(1);
+  if (const auto stride = node.find_value("stride")) settings.stride = stride->integer(1);
   read_choice(node, "segmenting", segmenting_names, settings.segmenting);
-  if (const auto scope = find_value(node, "scope"))
+  if (const auto scope = node.find_value("scope"))
     settings.scope = static_cast<Scope>(scope->choice(scope_names));
   read_integer(node, "swap_blocks", 0, settings.swap.blocks);
   read_choice(node, "swap_which", swap_which_names, settings.swap.which);

@@ -8,12 +8,6 @@
 namespace stowage {
 namespace {
 
-Bytes saved_bytes(const BlockProfile& block) {
-  Bytes sum;
-  for (const SavedStorage& storage : storages(block)) sum += storage.bytes;
-  return sum;
-}
-
 Bytes at_least_none(Bytes bytes) {
   return std::max(bytes, Bytes{});
 }

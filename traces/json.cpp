@@ -92,6 +92,11 @@ std::optional<JsonNode> JsonNode::find(std::string_view key) const {
   return JsonNode(document_, found, join_key(path_, key));
 }
 
+std::optional<JsonNode> JsonNode::find_value(std::string_view key) const {
+  const auto found = find(key);
+  return found && !found->is_null() ? found : std::nullopt;
+}
+
 void JsonNode::expect_format(std::string_view format, std::int64_t version) const {
   const JsonNode name = at("format");
   if (name.string() != format) name.refuse(quoted(format) + ", not " + quoted(name.string()));

@@ -34,6 +34,8 @@ class JsonNode {
   std::vector<std::string> keys() const;
   JsonNode at(std::string_view key) const;
   std::optional<JsonNode> find(std::string_view key) const;
+  // As find(), where null means the same as no key.
+  std::optional<JsonNode> find_value(std::string_view key) const;
   // Checks "format" and "version" at the top of a document.
   void expect_format(std::string_view format, std::int64_t version) const;
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 
-#include "traces/error.h"
 #include "traces/file.h"
 #include "traces/json.h"
 #include "traces/machine.h"
@@ -96,11 +95,7 @@ Machine parse_machine(const std::string& text) {
 }
 
 Machine read_machine(const std::string& file) {
-  try {
-    return parse_machine(read_file(file));
-  } catch (const InputError& error) {
-    throw error.in(file);
-  }
+  return parse_file(file, parse_machine);
 }
 
 std::string to_json(const Machine& machine) {

@@ -96,4 +96,10 @@ std::vector<SavedStorage> storages(const BlockProfile& block) {
   return all;
 }
 
+Bytes saved_bytes(const BlockProfile& block) {
+  Bytes sum;
+  for (const SavedStorage& storage : storages(block)) sum += storage.bytes;
+  return sum;
+}
+
 }  // namespace stowage

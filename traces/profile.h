@@ -108,6 +108,8 @@ struct SavedStorage {
 
 // The block's saved tensors, each storage once, in the order of their first tensor. Cost: linear.
 std::vector<SavedStorage> storages(const BlockProfile& block);
+// S_i: their sum.
+Bytes saved_bytes(const BlockProfile& block);
 
 // Reads and checks a profile. Of a block, only `forward_ns`, `backward_ns` and `input_bytes` are required, of
 // a saved tensor `name` and `bytes`; a block without a name is "block.<position>"; other figures default to

@@ -1,6 +1,5 @@
 #include <array>
 
-#include "traces/error.h"
 #include "traces/file.h"
 #include "traces/json.h"
 #include "traces/profile.h"
@@ -117,7 +116,7 @@ BlockProfile read_block(const JsonNode& node, std::size_t index, Totals& totals)
   BlockProfile block;
   const auto name = node.find("name");
   block.name = name ? name->string() : "block." + std::to_string(index);
-  if (const auto group = node.find("group"); group && !group->is_null()) block.group = group->string();
+  if (const auto group = node.find_value("group")) block.group = group->string();
   if (const auto count = node.find("count")) block.count = count->integer(1, most_blocks);
   block.times = read_times(node, totals, block.count);
   block.sizes = read_sizes(node, totals, block.count);
@@ -234,11 +233,7 @@ Profile parse_profile(const std::string& text) {
 }
 
 Profile read_profile(const std::string& file) {
-  try {
-    return parse_profile(read_file(file));
-  } catch (const InputError& error) {
-    throw error.in(file);
-  }
+  return parse_file(file, parse_profile);
 }
 
 std::string to_json(const Profile& profile) {

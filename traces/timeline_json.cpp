@@ -1,6 +1,5 @@
 #include <array>
 
-#include "traces/error.h"
 #include "traces/file.h"
 #include "traces/json.h"
 #include "traces/timeline.h"
@@ -12,8 +11,8 @@ namespace {
 constexpr std::int64_t version = 1;
 
 std::optional<std::uint32_t> read_index(const JsonNode& node, std::string_view key) {
-  const auto found = node.find(key);
-  if (!found || found->is_null()) return std::nullopt;
+  const auto found = node.find_value(key);
+  if (!found) return std::nullopt;
   return static_cast<std::uint32_t>(found->integer(0, UINT32_MAX));
 }
 
@@ -107,11 +106,7 @@ Timeline parse_timeline(const std::string& text) {
 }
 
 Timeline read_timeline(const std::string& file) {
-  try {
-    return parse_timeline(read_file(file));
-  } catch (const InputError& error) {
-    throw error.in(file);
-  }
+  return parse_file(file, parse_timeline);
 }
 
 std::string to_json(const Timeline& timeline) {

@@ -2,7 +2,6 @@
 
 #include <string_view>
 
-#include "traces/error.h"
 #include "traces/file.h"
 #include "traces/json.h"
 
@@ -53,11 +52,7 @@ TransformerConfig parse_transformer(const std::string& text) {
 }
 
 TransformerConfig read_transformer(const std::string& file) {
-  try {
-    return parse_transformer(read_file(file));
-  } catch (const InputError& error) {
-    throw error.in(file);
-  }
+  return parse_file(file, parse_transformer);
 }
 
 std::string name_of(const TransformerConfig& config) {

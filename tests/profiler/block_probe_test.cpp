@@ -50,12 +50,6 @@ Assembled probe(const TransformerConfig& config, HostDevice& device) {
   return probe_blocks({name_of(config), model, tokens}, device, options);
 }
 
-Bytes saved_bytes(const BlockProfile& block) {
-  Bytes sum;
-  for (const SavedStorage& storage : storages(block)) sum += storage.bytes;
-  return sum;
-}
-
 }  // namespace
 
 TEST_CASE("a probed block has the sizes that can be counted by hand") {

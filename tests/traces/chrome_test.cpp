@@ -6,30 +6,12 @@
 #include <vector>
 
 #include "tests/catch.h"
+#include "tests/traces/example_timeline.h"
 #include "traces/json.h"
 
 using namespace stowage;
 
 namespace {
-
-// Block 0 is restored while compute waits for it; block 1 does not wait.
-//
-//   compute  |F0     |~~~~~~~~|B0            |      ns: 0 300 500 1500
-//   h2d              |restore |
-Timeline example() {
-  Timeline timeline;
-  timeline.source = "simulated";
-  timeline.name = "example";
-  timeline.step = {1500};
-  timeline.compute = {1300};
-  timeline.spans = {{Lane::compute, StepKind::forward, 0, {}, {0}, {300}, {0}},
-                    {Lane::h2d, StepKind::restore_saved, 0, 1, {300}, {500}, {64}},
-                    {Lane::compute, StepKind::backward, 0, {}, {500}, {1500}, {0}}};
-  timeline.memory.device = {{{0}, {10}}, {{300}, {74}}, {{1500}, {10}}};
-  timeline.memory.host = {{{0}, {64}}};
-  timeline.stalls = {{StallCause::restore, 0, {300}, {500}}};
-  return timeline;
-}
 
 std::vector<JsonNode> events(const std::vector<Timeline>& timelines, const std::string& phase) {
   std::vector<JsonNode> found;
@@ -46,7 +28,7 @@ std::int64_t nanos(const JsonNode& event, const char* key) {
 }  // namespace
 
 TEST_CASE("spans are slices with their time, name and bytes") {
-  const std::vector<JsonNode> slices = events({example()}, "X");
+  const std::vector<JsonNode> slices = events({example_timeline()}, "X");
   REQUIRE(slices.size() == 4);  // three spans and the stall
   REQUIRE(slices[1].at("name").string() == "restore_saved 0.1");
   REQUIRE(nanos(slices[1], "ts") == 300);
@@ -58,18 +40,18 @@ TEST_CASE("spans are slices with their time, name and bytes") {
 }
 
 TEST_CASE("times keep their nanoseconds") {
-  Timeline timeline = example();
+  Timeline timeline = example_timeline();
   timeline.spans = {{Lane::compute, StepKind::forward, 0, {}, {9007199254740993}, {9007199254741000}, {0}}};
   const std::string text = to_chrome_trace({timeline});  // 2^53 + 1, which no double holds
   REQUIRE(text.find("\"ts\": 9007199254740.993, \"dur\": 0.007") != std::string::npos);
 }
 
 TEST_CASE("each timeline is a process with named lanes, and no number is used twice") {
-  Timeline measured = example();
+  Timeline measured = example_timeline();
   measured.source = "measured";
   std::map<std::int64_t, std::string> processes;
   std::map<std::int64_t, std::pair<std::int64_t, std::string>> threads;
-  for (const JsonNode& event : events({example(), measured}, "M")) {
+  for (const JsonNode& event : events({example_timeline(), measured}, "M")) {
     const std::int64_t pid = event.at("pid").integer(), tid = event.at("tid").integer();
     if (event.at("name").string() == "process_name") processes[pid] = event.at("args").at("name").string();
     if (event.at("name").string() != "thread_name") continue;
@@ -79,12 +61,12 @@ TEST_CASE("each timeline is a process with named lanes, and no number is used tw
   REQUIRE(processes ==
           std::map<std::int64_t, std::string>{{1, "simulated example"}, {2, "measured example"}});
   REQUIRE(threads.size() == 2 * 4);  // compute, h2d, d2h, stalls
-  for (const JsonNode& slice : events({example(), measured}, "X"))
+  for (const JsonNode& slice : events({example_timeline(), measured}, "X"))
     REQUIRE(threads.at(slice.at("tid").integer()).first == slice.at("pid").integer());
 }
 
 TEST_CASE("memory is counted") {
-  const std::vector<JsonNode> samples = events({example()}, "C");
+  const std::vector<JsonNode> samples = events({example_timeline()}, "C");
   REQUIRE(samples.size() == 3 + 1);  // device, host
   REQUIRE(samples[1].at("name").string() == "device bytes");
   REQUIRE(nanos(samples[1], "ts") == 300);
@@ -93,17 +75,18 @@ TEST_CASE("memory is counted") {
 }
 
 TEST_CASE("an arrow leads from the copy to the step that waited for it") {
-  const std::vector<JsonNode> from = events({example()}, "s"), to = events({example()}, "f");
+  const std::vector<JsonNode> from = events({example_timeline()}, "s"),
+                              to = events({example_timeline()}, "f");
   REQUIRE(from.size() == 1);
   REQUIRE(to.size() == 1);
   REQUIRE(from[0].at("id").integer() == to[0].at("id").integer());
   REQUIRE(nanos(from[0], "ts") == 300);  // within the copy
   REQUIRE(nanos(to[0], "ts") == 500);    // where the step begins
-  REQUIRE(from[0].at("tid").integer() == events({example()}, "X")[1].at("tid").integer());
+  REQUIRE(from[0].at("tid").integer() == events({example_timeline()}, "X")[1].at("tid").integer());
 }
 
 TEST_CASE("measured times need not meet exactly") {
-  Timeline timeline = example();
+  Timeline timeline = example_timeline();
   timeline.spans[1].end = {480};    // the copy
   timeline.spans[2].begin = {510};  // the step: a stall until 500 lies between
   REQUIRE(events({timeline}, "s").size() == 1);
@@ -112,7 +95,7 @@ TEST_CASE("measured times need not meet exactly") {
 }
 
 TEST_CASE("a wait for no block, or for no copy, has no arrow") {
-  Timeline timeline = example();
+  Timeline timeline = example_timeline();
   timeline.stalls = {{StallCause::drain, {}, {300}, {500}}, {StallCause::restore, 7, {300}, {500}}};
   REQUIRE(events({timeline}, "X").size() == 3 + 2);
   REQUIRE(events({timeline}, "s").empty());

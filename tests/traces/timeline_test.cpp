@@ -3,39 +3,20 @@
 #include <string>
 
 #include "tests/catch.h"
+#include "tests/traces/example_timeline.h"
 #include "tests/traces/refusal.h"
 #include "traces/json.h"
 
 using namespace stowage;
 
-namespace {
-
-Timeline example() {
-  Timeline timeline;
-  timeline.source = "simulated";
-  timeline.name = "example";
-  timeline.step = {1500};
-  timeline.compute = {1300};
-  timeline.spans = {{Lane::compute, StepKind::forward, 0, {}, {0}, {300}, {0}},
-                    {Lane::h2d, StepKind::restore_saved, 0, 1, {300}, {500}, {64}},
-                    {Lane::compute, StepKind::backward, 0, {}, {500}, {1500}, {0}}};
-  timeline.memory.device = {{{0}, {10}}, {{300}, {74}}, {{1500}, {10}}};
-  timeline.memory.host = {{{0}, {64}}};
-  timeline.stalls = {{StallCause::restore, 0, {300}, {500}}};
-  timeline.counters = {{"copies", 1}};
-  return timeline;
-}
-
-}  // namespace
-
 TEST_CASE("timelines survive their file") {
-  REQUIRE(parse_timeline(to_json(example())) == example());
-  REQUIRE(peak(example().memory.device) == Bytes{74});
+  REQUIRE(parse_timeline(to_json(example_timeline())) == example_timeline());
+  REQUIRE(peak(example_timeline().memory.device) == Bytes{74});
   REQUIRE(peak({}) == Bytes{0});
 }
 
 TEST_CASE("wrong timelines are refused with the path of the key") {
-  const std::string text = to_json(example());
+  const std::string text = to_json(example_timeline());
   const auto refused = [&](const char* from, const char* to) {
     return refusal(parse_timeline, changed(text, from, to));
   };
@@ -47,7 +28,7 @@ TEST_CASE("wrong timelines are refused with the path of the key") {
 }
 
 TEST_CASE("every key of a timeline is checked") {
-  const std::string text = to_json(example());
+  const std::string text = to_json(example_timeline());
   const auto refused = [&](const char* from, const char* to) {
     return refusal(parse_timeline, changed(text, from, to));
   };
@@ -65,7 +46,7 @@ TEST_CASE("every key of a timeline is checked") {
 }
 
 TEST_CASE("spans are written with all their keys") {
-  const JsonNode root = JsonNode::parse(to_json(example()));
+  const JsonNode root = JsonNode::parse(to_json(example_timeline()));
   for (const JsonNode& span : root.at("spans").items())
     for (const char* key : {"lane", "step", "block", "begin_ns", "end_ns", "bytes"}) REQUIRE(span.find(key));
 }

@@ -7,14 +7,11 @@
 
 #include "traces/error.h"
 #include "traces/import/call_tree.h"
+#include "traces/import/characters.h"
 #include "traces/import/operator_blocks.h"
 
 namespace stowage {
 namespace {
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 // What frameworks put there themselves, and what names a part of the run instead of the model.
 bool is_no_block(std::string_view name) {

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "traces/import/characters.h"
+
 namespace stowage {
 namespace {
-
-bool digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool separator(char c) {
   return c == ' ' || c == '_' || c == '.' || c == '-' || c == '#' || c == ':';

@@ -1,11 +1,9 @@
 #include "traces/import/copy_kind.h"
 
+#include "traces/import/characters.h"
+
 namespace stowage {
 namespace {
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 CopyDirection direction_of(std::string_view name) {
   if (contains(name, "HtoD") || contains(name, "HtoA") || contains(name, "HostToDevice"))

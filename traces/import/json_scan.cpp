@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "traces/import/characters.h"
+
 namespace stowage {
 namespace {
 
@@ -25,15 +27,6 @@ const char* plain_end(const char* at) {
                                ((word - every(0x20)) & ~word);
     if (const std::uint64_t found = hits & every(0x80)) return at + std::countr_zero(found) / 8;
   }
-}
-
-bool space(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
-const char* past_spaces(const char* at) {
-  while (space(*at)) ++at;
-  return at;
 }
 
 constexpr std::array<bool, 256> table_of(std::string_view characters) {

@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "traces/import/characters.h"
+
 namespace stowage {
 namespace {
 
 constexpr std::ptrdiff_t largest_element = std::ptrdiff_t{32} << 20;
 // What seek() must see from a candidate on to judge it.
 constexpr std::ptrdiff_t judged = 64;
-
-const char* past_spaces(const char* at) {
-  while (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r') ++at;
-  return at;
-}
 
 // What follows `"key"` and its colon at `at`; null where something else stands there.
 const char* past_key(const char* at, const char* end, std::string_view key) {

@@ -4,12 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "traces/import/characters.h"
+
 namespace stowage {
 namespace {
-
-bool digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // The digits at the front of `text`, which loses them. False where there are none or they do not fit.
 bool take_digits(std::string_view& text, std::uint64_t& value) {

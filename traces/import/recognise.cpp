@@ -1,13 +1,10 @@
 #include "traces/import/recognise.h"
 
+#include "traces/import/characters.h"
 #include "traces/import/json_scan.h"
 
 namespace stowage {
 namespace {
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 std::string_view without_spaces(std::string_view text) {
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
