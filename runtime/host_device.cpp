@@ -20,7 +20,8 @@ HostMemorySource plain_memory() {
 }
 
 const Machine& checked(const Machine& machine) {
-  if (machine.links.duplex != 1.0)
+  if (machine.links.share_left(machine.links.h2d) != 1.0 ||
+      machine.links.share_left(machine.links.d2h) != 1.0)
     throw InputError("", "links.duplex", "the host device's copies do not share a rate: expected 1");
   if (machine.links.compute_slowdown != 0.0)
     throw InputError("", "links.compute_slowdown", "the host device cannot slow compute down: expected 0");

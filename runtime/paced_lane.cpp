@@ -115,10 +115,10 @@ void PacedLane::carry_out(PacedCopy& copy) {
                   static_cast<std::size_t>(bytes));
       at += bytes;
       moved += Bytes{bytes};
-      std::this_thread::sleep_until(moving + duration(link_.rate.time_for(moved)) - wake_up);
+      std::this_thread::sleep_until(moving + duration(link_.time_for(moved)) - wake_up);
     }
   }
-  wait_exactly_until(moving + duration(link_.rate.time_for(moved)));
+  wait_exactly_until(moving + duration(link_.time_for(moved)));
   previous_end_ = std::chrono::steady_clock::now();
   copy.finish(begin, *previous_end_);
 }

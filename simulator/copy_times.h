@@ -14,10 +14,10 @@ class CopyTimes {
  public:
   explicit CopyTimes(const Links& links) : links_{links.h2d, links.d2h} {}
 
-  // ceil(bytes / rate), without the latency. `lane` is h2d or d2h. Throws InputError as Rate::time_for.
+  // As Link::time_for. `lane` is h2d or d2h.
   Nanos transfer(Lane lane, Bytes bytes) {
     Known& known = known_[index(lane)][slot_of(bytes)];
-    if (known.bytes != bytes) known = {bytes, links_[index(lane)].rate.time_for(bytes)};
+    if (known.bytes != bytes) known = {bytes, links_[index(lane)].time_for(bytes)};
     return known.time;
   }
   Nanos latency(Lane lane) const { return links_[index(lane)].latency; }

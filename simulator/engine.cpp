@@ -7,10 +7,7 @@ namespace stowage {
 
 struct Engine::State {
   explicit State(const Machine& machine)
-      : links(machine.links),
-        shared(links.duplex != 1.0 || links.compute_slowdown != 0.0),
-        copies(links),
-        ledger(machine) {}
+      : links(machine.links), shared(!links.undisturbed()), copies(links), ledger(machine) {}
 
   Outcome simulate(const Program& program, Timeline* timeline) {
     return shared ? simulate(program, SharedPace(links), timeline)

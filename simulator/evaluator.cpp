@@ -238,7 +238,7 @@ struct Evaluator::State {
 };
 
 bool Evaluator::serves(const Machine& machine) {
-  return machine.links.duplex == 1.0 && machine.links.compute_slowdown == 0.0;
+  return machine.links.undisturbed();
 }
 
 Evaluator::Evaluator(const Machine& machine) {

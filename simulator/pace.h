@@ -55,7 +55,9 @@ class SteadyPace {
 class SharedPace {
  public:
   explicit SharedPace(const Links& links)
-      : duplex_(parts(links.duplex)), slowed_(parts(1.0 - links.compute_slowdown)) {}
+      : in_shared_(parts(links.share_left(links.h2d))),
+        out_shared_(parts(links.share_left(links.d2h))),
+        slowed_(parts(1.0 - links.compute_slowdown)) {}
 
   bool busy(int lane) const { return lanes_[lane].busy; }
   bool due(int lane, Nanos now) const { return lanes_[lane].busy && lanes_[lane].end == now; }
@@ -95,8 +97,8 @@ class SharedPace {
   void settle(Nanos now) {
     const bool in = lanes_[1].flows_at(now), out = lanes_[2].flows_at(now);
     set_share(lanes_[0], now, in || out ? slowed_ : full);
-    set_share(lanes_[1], now, out ? duplex_ : full);
-    set_share(lanes_[2], now, in ? duplex_ : full);
+    set_share(lanes_[1], now, out ? in_shared_ : full);
+    set_share(lanes_[2], now, in ? out_shared_ : full);
   }
 
   static void set_share(Work& work, Nanos now, std::int64_t share) {
@@ -123,7 +125,7 @@ class SharedPace {
   }
 
   std::array<Work, lane_count> lanes_;
-  std::int64_t duplex_, slowed_;
+  std::int64_t in_shared_, out_shared_, slowed_;
 };
 
 }  // namespace stowage

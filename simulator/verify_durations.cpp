@@ -73,14 +73,16 @@ class Durations {
   void run() {
     const Links& links = evidence_.machine.links;
     const std::vector<Interval>&in = transfers_[1], &out = transfers_[2];
-    const std::int64_t slowed = parts_left(1.0 - links.compute_slowdown), shared = parts_left(links.duplex);
+    const std::int64_t slowed = parts_left(1.0 - links.compute_slowdown);
+    const std::int64_t in_shared = parts_left(links.h2d.duplex.value_or(links.duplex));
+    const std::int64_t out_shared = parts_left(links.d2h.duplex.value_or(links.duplex));
     const std::vector<Interval> any = joined(in, out);
     for_each(Lane::compute, [&](StepId step) {
       compare(step, {evidence_.begin(step), evidence_.end(step)}, evidence_.program.steps[step].duration, any,
               slowed);
     });
-    for_each(Lane::h2d, [&](StepId step) { compare(step, transfer(step), work(step), out, shared); });
-    for_each(Lane::d2h, [&](StepId step) { compare(step, transfer(step), work(step), in, shared); });
+    for_each(Lane::h2d, [&](StepId step) { compare(step, transfer(step), work(step), out, in_shared); });
+    for_each(Lane::d2h, [&](StepId step) { compare(step, transfer(step), work(step), in, out_shared); });
   }
 
  private:
@@ -94,7 +96,7 @@ class Durations {
     const Links& links = evidence_.machine.links;
     return evidence_.program.steps[step].lane == Lane::h2d ? links.h2d : links.d2h;
   }
-  Nanos work(StepId step) const { return link(step).rate.time_for(evidence_.program.steps[step].bytes); }
+  Nanos work(StepId step) const { return link(step).time_for(evidence_.program.steps[step].bytes); }
   // The part of a copy in which bytes flow.
   Interval transfer(StepId step) const {
     const Lane lane = evidence_.program.steps[step].lane;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "traces/units.h"
 
@@ -27,10 +29,25 @@ struct HostMemory {
   bool operator==(const HostMemory&) const = default;
 };
 
+// What a copy of one size gets of a link, its latency not counted.
+struct CurvePoint {
+  Bytes bytes;
+  Rate rate;
+
+  bool operator==(const CurvePoint&) const = default;
+};
+
+// A copy's time by its size: at each point of the curve what the point says, straight lines between points
+// and from nothing to the first, and from the last on at `rate`. Without a curve it is all at `rate`.
 struct Link {
   Rate rate;
-  Nanos latency;  // of a copy that does not follow another back to back
+  Nanos latency;                       // of a copy that does not follow another back to back
+  std::vector<CurvePoint> curve = {};  // rising in bytes; a larger copy takes no less time
+  std::optional<double> duplex =
+      {};  // rate left to this direction while both are busy; absent: as Links has it
 
+  // Without the latency, rounded up. Never falls as `bytes` rise. Throws InputError as Rate::time_for.
+  Nanos time_for(Bytes bytes) const;
   bool operator==(const Link&) const = default;
 };
 
@@ -40,6 +57,11 @@ struct Links {
   double duplex = 1.0;            // rate left to each direction while both are busy, (0, 1]
   double compute_slowdown = 0.0;  // fraction of the compute rate lost while a copy is under way, [0, 1)
 
+  double share_left(const Link& link) const { return link.duplex.value_or(duplex); }
+  // Whether nothing that runs slows anything else.
+  bool undisturbed() const {
+    return share_left(h2d) == 1.0 && share_left(d2h) == 1.0 && compute_slowdown == 0.0;
+  }
   bool operator==(const Links&) const = default;
 };
 

@@ -31,10 +31,33 @@ HostMemory read_host(const JsonNode& node) {
   return host;
 }
 
+double read_share(const JsonNode& node) {
+  const double share = node.number(0, 1);
+  if (share == 0) node.refuse("more than 0");
+  return share;
+}
+
+std::vector<CurvePoint> read_curve(const JsonNode& node) {
+  std::vector<CurvePoint> curve;
+  Nanos longest;
+  for (const JsonNode& item : node.items()) {
+    item.allow({"bytes", "bytes_per_second"});
+    const std::int64_t before = curve.empty() ? 0 : curve.back().bytes.value;
+    const JsonNode rate = item.at("bytes_per_second");
+    curve.push_back({{item.at("bytes").integer(before + 1)}, {rate.integer(1)}});
+    const Nanos time = curve.back().rate.time_for(curve.back().bytes);
+    if (time < longest) rate.refuse("a larger copy to take no less time than a smaller one");
+    longest = time;
+  }
+  return curve;
+}
+
 Link read_link(const JsonNode& node) {
-  node.allow({"bytes_per_second", "latency_ns"});
+  node.allow({"bytes_per_second", "latency_ns", "curve", "duplex"});
   Link link{{node.at("bytes_per_second").integer(1)}, {}};
   if (const auto latency = node.find("latency_ns")) link.latency = latency->nanos();
+  if (const auto curve = node.find("curve")) link.curve = read_curve(*curve);
+  if (const auto duplex = node.find("duplex")) link.duplex = read_share(*duplex);
   return link;
 }
 
@@ -46,10 +69,7 @@ Links read_links(const JsonNode& node) {
   const auto pageable = node.find("pageable_bytes_per_second");
   const std::int64_t third = std::max<std::int64_t>(1, links.h2d.rate.bytes_per_second / 3);
   links.pageable = {pageable ? pageable->integer(1) : third};
-  if (const auto duplex = node.find("duplex")) {
-    links.duplex = duplex->number(0, 1);
-    if (links.duplex == 0) duplex->refuse("more than 0");
-  }
+  if (const auto duplex = node.find("duplex")) links.duplex = read_share(*duplex);
   if (const auto slowdown = node.find("compute_slowdown")) {
     links.compute_slowdown = slowdown->number(0, 1);
     if (links.compute_slowdown == 1) slowdown->refuse("less than 1");
@@ -71,10 +91,18 @@ Machine read(const JsonNode& root) {
 }
 
 void write(JsonWriter& json, const Link& link) {
-  json.begin_row()
-      .field("bytes_per_second", link.rate.bytes_per_second)
-      .field("latency_ns", link.latency)
-      .end_object();
+  json.begin_row().field("bytes_per_second", link.rate.bytes_per_second).field("latency_ns", link.latency);
+  if (!link.curve.empty()) {
+    json.key("curve").begin_array();
+    for (const CurvePoint& point : link.curve)
+      json.begin_row()
+          .field("bytes", point.bytes)
+          .field("bytes_per_second", point.rate.bytes_per_second)
+          .end_object();
+    json.end_array();
+  }
+  if (link.duplex) json.field("duplex", *link.duplex);
+  json.end_object();
 }
 
 void write(JsonWriter& json, const Links& links) {

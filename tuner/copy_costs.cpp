@@ -12,8 +12,8 @@ CopyCosts::CopyCosts(const BlockTable& table, const Machine& machine)
       // The simulator rounds shares to parts of a billion.
       slowdown(std::max(0.0, machine.links.compute_slowdown - 1e-9)) {
   const auto cargo = [&](Bytes bytes) {
-    return Cargo{bytes, pinned_size(bytes, machine.host.pinned_rounding),
-                 machine.links.d2h.rate.time_for(bytes), machine.links.h2d.rate.time_for(bytes)};
+    return Cargo{bytes, pinned_size(bytes, machine.host.pinned_rounding), machine.links.d2h.time_for(bytes),
+                 machine.links.h2d.time_for(bytes)};
   };
   for (std::uint32_t i = 0; i < table.size(); ++i) {
     weights.push_back(cargo(table.rows[i].sizes.weight));

@@ -100,6 +100,22 @@ Profile random_profile(Dice& dice) {
   return profile;
 }
 
+// Points near the sizes that occur, so that copies meet, pass and lie between them.
+std::vector<CurvePoint> random_curve(Dice& dice) {
+  std::vector<CurvePoint> curve;
+  Nanos longest;
+  CurvePoint point{};
+  for (Int n = dice.between(1, 4); n > 0; --n) {
+    point.bytes += Bytes{dice.pick<Int>({1, 2, 7, 300, 100'000'000})};
+    point.rate = {dice.pick<Int>({1'000'000'000, 300'000'000, 70'000'000, 2'000'000'000, 9'999'999})};
+    const Nanos time = point.rate.time_for(point.bytes);
+    if (time < longest) continue;  // a larger copy takes no less time
+    longest = time;
+    curve.push_back(point);
+  }
+  return curve;
+}
+
 Machine random_machine(Dice& dice) {
   const Bytes endless = {Int{1} << 60};
   Machine machine;
@@ -111,6 +127,7 @@ Machine random_machine(Dice& dice) {
     link->rate = {dice.pick<Int>({1'000'000'000, 1'000'000'000, 500'000'000, 3'000'000'000, 700'000'001,
                                   26'000'000'000, 10'000'000, 1'000'000'000'000})};
     link->latency = {dice.pick<Int>({0, 0, 1, 7, 300, 10'000})};
+    if (dice.one_in(4)) link->curve = random_curve(dice);
   }
   return machine;
 }
@@ -201,10 +218,18 @@ std::string written(const Profile& profile) {
       .text();
 }
 
+std::string written(const CurvePoint& point) {
+  return Object()
+      .number("bytes", point.bytes.value)
+      .number("bytes_per_second", point.rate.bytes_per_second)
+      .text();
+}
+
 std::string written(const Link& link) {
   return Object()
       .number("bytes_per_second", link.rate.bytes_per_second)
       .number("latency_ns", link.latency.value)
+      .raw("curve", array(link.curve, [](const CurvePoint& point) { return written(point); }))
       .text();
 }
 

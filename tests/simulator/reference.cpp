@@ -29,12 +29,28 @@ struct Lane {
   std::optional<Int> running_until;
   std::optional<Int> previous_end;
 
-  Int length(Int bytes, Int now) const {
+  static Int at_rate(Int bytes, Rate rate) {
     const __int128 scaled = static_cast<__int128>(bytes) * 1'000'000'000;
-    const Int rate = link.rate.bytes_per_second;
-    const Int transfer = static_cast<Int>((scaled + rate - 1) / rate);
+    return static_cast<Int>((scaled + rate.bytes_per_second - 1) / rate.bytes_per_second);
+  }
+  // Along the curve from point to point; the way to the next is a straight line.
+  Int transfer(Int bytes) const {
+    Int from = 0, time = 0;
+    for (const CurvePoint& point : link.curve) {
+      const Int to = point.bytes.value, then = at_rate(to, point.rate);
+      if (bytes < to && from == 0) return at_rate(bytes, point.rate);
+      if (bytes < to) {
+        const __int128 rise = static_cast<__int128>(then - time) * (bytes - from);
+        return time + static_cast<Int>((rise + (to - from) - 1) / (to - from));
+      }
+      from = to;
+      time = then;
+    }
+    return time + at_rate(bytes - from, link.rate);
+  }
+  Int length(Int bytes, Int now) const {
     const bool pays_latency = streams == 1 || !previous_end || now > *previous_end;
-    return transfer + (pays_latency ? link.latency.value : 0);
+    return transfer(bytes) + (pays_latency ? link.latency.value : 0);
   }
 };
 
@@ -276,8 +292,7 @@ class Simulation {
 }  // namespace
 
 Answer simulate(const Profile& profile, const Machine& machine, const Settings& settings) {
-  if (machine.arena != ArenaKind::ideal || machine.links.duplex != 1.0 ||
-      machine.links.compute_slowdown != 0.0)
+  if (machine.arena != ArenaKind::ideal || !machine.links.undisturbed())
     throw std::invalid_argument("the reference knows the ideal arena and undisturbed links alone");
   return Simulation(profile.fixed, order_of(profile, settings), machine, settings).run();
 }

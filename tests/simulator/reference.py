@@ -73,6 +73,18 @@ def swapped_of(n, settings):
             "spread": {i * n // c for i in range(c)}}[settings.get("swap_which", "last")]
 
 
+def transfer_time(link, size):
+    """Rounded up; on the straight line between the two points of the curve that the size lies between."""
+    points = [(p["bytes"], -(-p["bytes"] * 10**9 // p["bytes_per_second"])) for p in link.get("curve", [])]
+    if points and size <= points[0][0]:
+        return -(-size * 10**9 // link["curve"][0]["bytes_per_second"])
+    for (below, before), (above, after) in zip(points, points[1:]):
+        if below < size <= above:
+            return before + -(-(after - before) * (size - below) // (above - below))
+    last, reached = points[-1] if points else (0, 0)
+    return reached + -(-(size - last) * 10**9 // link["bytes_per_second"])
+
+
 class Step:
     """All equations of one training step."""
 
@@ -213,7 +225,7 @@ class Step:
             at[begin(name)] = ready if previous is None else max(ready, previous)
             late = previous is None or at[begin(name)] > previous
             latency = link.get("latency_ns", 0) if self.streams[lane] == 1 or late else 0
-            duration = -(-size * 10**9 // link["bytes_per_second"]) + latency
+            duration = transfer_time(link, size) + latency
             previous = at[end(name)] = at[begin(name)] + duration
 
     # --- memory -------------------------------------------------------------------------------------------

@@ -99,6 +99,34 @@ TEST_CASE("a latency is not slowed") {
   REQUIRE(at(result.span(StepKind::load_weights, 0), 0, 17));  // 10, then 3 in 6 ns, then 1
 }
 
+// The load has half of its rate while the store is under way, the store always all of its own: 10 ns do 5 B,
+// 15 more follow alone.
+TEST_CASE("each direction may keep another share") {
+  Machine machine = plain_machine();
+  machine.links.h2d.duplex = 0.5;
+  ProgramBuilder builder;
+  builder.compute(StepKind::forward, 0, {1});
+  builder.copy(load(0, 20, {}));
+  builder.copy(store(1, 10, {}));
+  const Simulated result = simulate(builder.finish(one_stream), machine);
+  REQUIRE(at(result.span(StepKind::store_saved, 1), 0, 10));
+  REQUIRE(at(result.span(StepKind::load_weights, 0), 0, 25));
+  REQUIRE(!Evaluator::serves(machine));
+}
+
+// 10 B take 20 ns by the curve, and twice that while the other direction is busy: 15 ns in 30, and 5 more.
+TEST_CASE("a curve says how much work a copy is, and shared rates how fast it goes") {
+  Machine machine = sharing(0.5, 0);
+  machine.links.h2d.curve = {{{10}, {500'000'000}}};
+  ProgramBuilder builder;
+  builder.compute(StepKind::forward, 0, {1});
+  builder.copy(load(0, 10, {}));
+  builder.copy(store(1, 15, {}));
+  const Simulated result = simulate(builder.finish(one_stream), machine);
+  REQUIRE(at(result.span(StepKind::store_saved, 1), 0, 30));
+  REQUIRE(at(result.span(StepKind::load_weights, 0), 0, 35));
+}
+
 TEST_CASE("copies of no bytes are over at once, whatever the rates") {
   ProgramBuilder builder;
   const StepId forward = builder.compute(StepKind::forward, 0, {3});

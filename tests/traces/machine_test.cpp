@@ -30,6 +30,8 @@ TEST_CASE("the machine of the design is read as printed, and survives its file")
   machine.host.pinned_rounding = PinnedRounding::slab;
   machine.links.duplex = 0.83;
   machine.links.compute_slowdown = 0.07;
+  machine.links.h2d.curve = {{{65536}, {9'000'000'000}}, {{1 << 20}, {20'000'000'000}}};
+  machine.links.h2d.duplex = 0.5;
   machine.arena = ArenaKind::caching;
   REQUIRE(parse_machine(to_json(machine)) == machine);
 }
@@ -86,6 +88,45 @@ TEST_CASE("every key of a machine is checked") {
   REQUIRE(refused("\"ideal\"", "\"Ideal\"") == "arena: expected one of ideal, caching, not \"Ideal\"");
   REQUIRE(refused("\"version\": 1", "\"version\": 0") == "version: expected version 1, not 0");
   REQUIRE(refused("\"links\": {", "\"links\": {\"peer\": 1, ") == "links.peer: unknown key");
+}
+
+TEST_CASE("a curve and a duplex of one direction are checked") {
+  const auto refused_link = [](const std::string& more) {
+    return refused("\"latency_ns\": 10000", "\"latency_ns\": 10000, " + more);
+  };
+  REQUIRE(refused_link(
+              R"("curve": [{"bytes": 1, "bytes_per_second": 1}, {"bytes": 1, "bytes_per_second": 1}])") ==
+          "links.h2d.curve[1].bytes: expected at least 2, not 1");
+  REQUIRE(refused_link(R"("curve": [{"bytes": 0, "bytes_per_second": 1}])") ==
+          "links.h2d.curve[0].bytes: expected at least 1, not 0");
+  REQUIRE(refused_link(R"("curve": [{"bytes": 5, "bytes_per_second": 0}])") ==
+          "links.h2d.curve[0].bytes_per_second: expected at least 1, not 0");
+  REQUIRE(refused_link(R"("curve": [{"bytes": 5, "rate": 7}])") == "links.h2d.curve[0].rate: unknown key");
+  // 100 B at 10 B/s take 10 s, 200 B at 40 B/s only 5 s.
+  REQUIRE(
+      refused_link(R"("curve": [{"bytes": 100, "bytes_per_second": 10},
+                                    {"bytes": 200, "bytes_per_second": 40}])") ==
+      "links.h2d.curve[1].bytes_per_second: expected a larger copy to take no less time than a smaller one");
+  REQUIRE(refused_link("\"duplex\": 0") == "links.h2d.duplex: expected more than 0");
+}
+
+// 64 B at half a byte a nanosecond take 128 ns, 256 B at one byte 256 ns.
+TEST_CASE("a copy's time follows the curve") {
+  Link link{{4'000'000'000}, {}};
+  REQUIRE(link.time_for({100}) == Nanos{25});
+  link.curve = {{{64}, {500'000'000}}, {{256}, {1'000'000'000}}};
+  REQUIRE(link.time_for({0}) == Nanos{0});
+  REQUIRE(link.time_for({32}) == Nanos{64});  // on the way to the first point: 32 / 0.5
+  REQUIRE(link.time_for({64}) == Nanos{128});
+  REQUIRE(link.time_for({65}) == Nanos{129});   // 128 + 128 * 1 / 192 = 128.67
+  REQUIRE(link.time_for({160}) == Nanos{192});  // half way
+  REQUIRE(link.time_for({256}) == Nanos{256});
+  REQUIRE(link.time_for({356}) == Nanos{281});  // 256 + 100 / 4
+  Nanos before;
+  for (std::int64_t bytes = 0; bytes < 400; ++bytes) {
+    REQUIRE(link.time_for({bytes}) >= before);
+    before = link.time_for({bytes});
+  }
 }
 
 TEST_CASE("fractions read back as they were written") {
