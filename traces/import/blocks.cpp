@@ -80,7 +80,8 @@ Blocks find_blocks(const KinetoTrace& trace, const HostOrder& order,
                    const std::optional<std::string>& pattern) {
   Blocks blocks;
   const auto accept = [&](FoundBy how, Blocks found) {
-    blocks = std::move(found);
+    constexpr std::size_t most = 100'000;  // no model has more: these names number something else
+    blocks = found.names.size() > most ? Blocks{} : std::move(found);
     blocks.how = blocks.names.empty() ? FoundBy::nothing : how;
     return !blocks.names.empty();
   };

@@ -49,7 +49,9 @@ bool EventReader::read_member(std::string_view key, JsonScan& scan) {
   const bool base = key == "baseTimeNanoseconds";  // the key may move with the text behind it
   JsonText value;
   if (!scan.value(value, JsonScan::Place::member)) return false;
-  if (base) header_.base = Nanos{integer_of(value.text).value_or(0)};
+  constexpr std::int64_t latest = 4'000'000'000'000'000'000;  // the year 2096
+  const std::int64_t nanos = integer_of(value.text).value_or(0);
+  if (base && nanos >= 0 && nanos <= latest) header_.base = Nanos{nanos};
   return true;
 }
 

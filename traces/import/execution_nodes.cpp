@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "traces/import/json_stream.h"
+#include "traces/import/sum_guard.h"
 #include "traces/import/text_hash.h"
 
 namespace stowage {
@@ -90,11 +91,15 @@ class NodeReader {
       tensor = numbers.size() == 5 && value.kind == JsonText::Kind::string;
       numbers.push_back(identifier_of(value.text).value_or(0));
     }
-    constexpr std::uint64_t most = std::uint64_t{1} << 40;
-    if (tensor && numbers.size() == 6 && numbers[2] < most && numbers[3] < most && numbers[4] < 4096) {
-      into.push_back({numbers[1], {static_cast<std::int64_t>((numbers[2] + numbers[3]) * numbers[4])}});
-    }
+    if (tensor && numbers.size() == 6) add_tensor(numbers, into);
     return scan.failure() == JsonScan::Failure::none;
+  }
+
+  void add_tensor(const std::vector<std::uint64_t>& numbers, std::vector<TensorUse>& into) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 40, largest = 1 << 12;
+    if (numbers[2] >= most || numbers[3] >= most || numbers[4] >= largest) return;
+    const auto bytes = static_cast<std::int64_t>((numbers[2] + numbers[3]) * numbers[4]);
+    if (sizes_.admit(bytes)) into.push_back({numbers[1], {bytes}});
   }
 
   // [{"name": "seq_id", "type": "int64", "value": 5}, ...]
@@ -115,6 +120,7 @@ class NodeReader {
   }
 
   NameTable* names_;
+  SumGuard sizes_;
 };
 
 // Which nodes lie inside which, by index; the root of everything is past the end.

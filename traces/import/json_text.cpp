@@ -132,12 +132,13 @@ std::optional<Nanos> micros_of(std::string_view text) {
   if (!rest.empty()) {
     if (rest[0] != '.' || !only_digits(rest.substr(1))) {
       const std::optional<std::int64_t> nanos = through_double(text, 1000.0);
-      if (!nanos) return std::nullopt;
+      constexpr std::int64_t far = 4'000'000'000'000'000'000;
+      if (!nanos || *nanos > far || *nanos < -far) return std::nullopt;
       return Nanos{*nanos};
     }
     fraction = thousandths(rest.substr(1));
   }
-  constexpr std::uint64_t most = 9'000'000'000'000'000;  // microseconds: 285 years
+  constexpr std::uint64_t most = 4'000'000'000'000'000;  // microseconds: 126 years
   if (micros > most) return std::nullopt;
   const auto nanos = static_cast<std::int64_t>(micros * 1000 + fraction);
   return Nanos{negative ? -nanos : nanos};

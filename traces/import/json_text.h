@@ -25,8 +25,8 @@ std::optional<std::int64_t> integer_of(std::string_view text);
 // An identifier of 64 bits: as integers, and beyond 2^63 as well.
 std::optional<std::uint64_t> identifier_of(std::string_view text);
 
-// A decimal count of microseconds, exactly, to the nearest
-// nanosecond. Absent where it is no number or does not fit.
+// A decimal count of microseconds, exactly, to the nearest nanosecond. Absent where it is no number or does
+// not fit.
 std::optional<Nanos> micros_of(std::string_view text);
 
 // Any finite number.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "traces/import/event_reader.h"
+#include "traces/import/sum_guard.h"
 #include "traces/import/text_hash.h"
 
 namespace stowage {
@@ -113,6 +114,10 @@ class KinetoBuilder {
       event_.repair = Repair::negative_duration;
       return std::nullopt;
     }
+    if (!durations_.admit(lasted->value)) {
+      event_.repair = Repair::clock_out_of_range;
+      return std::nullopt;
+    }
     return lasted;
   }
 
@@ -188,7 +193,7 @@ class KinetoBuilder {
                     .bytes = {},
                     .claimed = {},
                     .timed = true};
-    const std::optional<std::int64_t> bytes = event_.integer(Field::bytes);
+    const std::optional<std::int64_t> bytes = size(Field::bytes);
     if (bytes && *bytes >= 0) copy.bytes = Bytes{*bytes};
     copy.claimed = event_.number(Field::bandwidth);
     if (span.duration().value == 0 && bytes.value_or(0) >= most_in_no_time) {
@@ -211,7 +216,7 @@ class KinetoBuilder {
 
   void take_memory() {
     const std::optional<Nanos> at = time();
-    const std::optional<std::int64_t> bytes = event_.integer(Field::memory_bytes);
+    const std::optional<std::int64_t> bytes = size(Field::memory_bytes);
     const std::optional<ThreadId> on = thread();
     if (!at || !bytes || !on) return;
     const MemoryDevice device{event_.integer(Field::device_type).value_or(0),
@@ -226,9 +231,18 @@ class KinetoBuilder {
                              .device = index_in<std::uint8_t>(trace_.memory_devices, device)});
   }
 
-  std::optional<Bytes> total(Field field) const {
+  // A number of bytes; a repair where no machine has that many.
+  std::optional<std::int64_t> size(Field field) {
     const std::optional<std::int64_t> value = event_.integer(field);
-    if (!value) return std::nullopt;
+    if (!value || bytes_.admit(*value)) return value;
+    event_.repair = Repair::size_out_of_range;
+    return std::nullopt;
+  }
+
+  // A level, which is never summed up.
+  std::optional<Bytes> total(Field field) {
+    const std::optional<std::int64_t> value = event_.integer(field);
+    if (!value || !SumGuard().admit(*value)) return std::nullopt;
     return Bytes{*value};
   }
 
@@ -236,6 +250,7 @@ class KinetoBuilder {
 
   EventReader reader_;
   Repairs* repairs_;
+  SumGuard durations_, bytes_;
   TraceEvent event_;
   KinetoTrace trace_;
 };

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "traces/import/json_stream.h"
+#include "traces/import/sum_guard.h"
 
 namespace stowage {
 namespace {
@@ -128,24 +129,29 @@ class TimelineReader {
   void take_pending() {
     if (pending_.size() == 4) {
       ++changes_;
-      account_.change({pending_[0]}, category_at(pending_[3]), {pending_[2]});
+      const Bytes change{sizes_.admit(pending_[2]) ? pending_[2] : 0};
+      account_.change({std::clamp(pending_[0], -latest, latest)}, category_at(pending_[3]), change);
     }
     pending_.clear();
   }
 
   void take_rows() {
-    constexpr std::int64_t most = 9'000'000'000'000'000;
     for (std::size_t i = 0; i < std::min(rows_.size(), pending_.size()); ++i) {
       Levels levels{};
       for (std::size_t k = 1; k < rows_[i].size(); ++k)
-        levels[category_at(static_cast<std::int64_t>(k) - 1)] += {rows_[i][k]};
+        levels[category_at(static_cast<std::int64_t>(k) - 1)] += level(rows_[i][k]);
       ++changes_;
-      account_.set({std::clamp(pending_[i], -most, most) * 1000}, levels);
+      account_.set({std::clamp(pending_[i], -latest / 1000, latest / 1000) * 1000}, levels);
     }
     pending_.clear();
   }
 
+  static Bytes level(std::int64_t bytes) { return {SumGuard().admit(bytes) ? bytes : 0}; }
+
+  static constexpr std::int64_t latest = 4'000'000'000'000'000'000;  // the year 2096
+
   Repairs* repairs_;
+  SumGuard sizes_;
   std::vector<std::int64_t> numbers_, pending_;
   std::vector<std::vector<std::int64_t>> rows_;
   std::int64_t changes_ = 0;

@@ -6,9 +6,9 @@ namespace stowage {
 
 const char* name_of(Repair repair) {
   static constexpr std::array<const char*, repair_count> names = {
-      "bad_escape",         "control_character", "not_a_number",     "stray_comma",       "raw_quote",
-      "clock_out_of_range", "zero_duration",     "missing_duration", "negative_duration", "dropped_event",
-      "oversized_event",    "truncated",         "trailing_bytes",
+      "bad_escape",        "control_character",  "not_a_number",  "stray_comma",      "raw_quote",
+      "size_out_of_range", "clock_out_of_range", "zero_duration", "missing_duration", "negative_duration",
+      "dropped_event",     "oversized_event",    "truncated",     "trailing_bytes",
   };
   return names[static_cast<std::size_t>(repair)];
 }

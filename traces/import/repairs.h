@@ -16,6 +16,7 @@ enum class Repair : std::uint8_t {
   not_a_number,        // NaN, inf, N/A and their like: the value counts as absent
   stray_comma,         // a comma with nothing before or after it: passed over
   raw_quote,           // a quote inside a string, not escaped: kept as part of it
+  size_out_of_range,   // a number of bytes that no machine has: taken for not told
   clock_out_of_range,  // a time that does not fit: the event is dropped
   zero_duration,       // a copy too large to have taken no time: its time counts as unknown
   missing_duration,    // a span without a duration: kept out of all times
@@ -25,7 +26,7 @@ enum class Repair : std::uint8_t {
   truncated,           // the file ends before its content does
   trailing_bytes,      // something follows the end of the content
 };
-inline constexpr int repair_count = 13;
+inline constexpr int repair_count = 14;
 
 const char* name_of(Repair repair);
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "traces/error.h"
+#include "traces/import/sum_guard.h"
 
 namespace stowage {
 namespace {
@@ -56,6 +57,12 @@ class SnapshotBuilder {
     return pickle().integer(pickle().find(holder, key)).value_or(0);
   }
 
+  // 0 for what no machine has.
+  Bytes size(const PickleValue& holder, std::string_view key) {
+    const std::int64_t bytes = integer(holder, key);
+    return {bytes >= 0 && sizes_.admit(bytes) ? bytes : 0};
+  }
+
   void add_segment(const PickleValue& value) {
     if (value.kind != Kind::dictionary) {
       refuse("segments[" + std::to_string(snapshot_.segments.size()) + "]", "a segment, a dictionary");
@@ -63,14 +70,14 @@ class SnapshotBuilder {
     SnapshotSegment segment;
     segment.device = integer(value, "device");
     segment.large = pickle().text(pickle().find(value, "segment_type")) == "large";
-    segment.total = {integer(value, "total_size")};
+    segment.total = size(value, "total_size");
     for (const PickleValue& block : pickle().items(pickle().find(value, "blocks"))) {
-      const Bytes size{integer(block, "size")};
+      const Bytes bytes = size(block, "size");
       const bool live = pickle().text(pickle().find(block, "state")).starts_with("active");
       if (live) {
-        segment.live += size;
+        segment.live += bytes;
       } else {
-        segment.largest_free = std::max(segment.largest_free, size);
+        segment.largest_free = std::max(segment.largest_free, bytes);
       }
     }
     snapshot_.segments.push_back(segment);
@@ -84,7 +91,7 @@ class SnapshotBuilder {
     }
     SnapshotEntry entry{.action = *action,
                         .address = static_cast<std::uint64_t>(integer(value, "addr")),
-                        .bytes = {integer(value, "size")},
+                        .bytes = size(value, "size"),
                         .at = std::nullopt,
                         .frames = pickle().find(value, "frames")};
     if (const auto micros = pickle().integer(pickle().find(value, "time_us"))) entry.at = nanos(*micros);
@@ -92,8 +99,8 @@ class SnapshotBuilder {
   }
 
   static Nanos nanos(std::int64_t micros) {
-    constexpr std::int64_t most = 9'000'000'000'000'000;
-    return {std::clamp(micros, -most, most) * 1000};
+    constexpr std::int64_t latest = 4'000'000'000'000'000;  // the year 2096
+    return {std::clamp<std::int64_t>(micros, 0, latest) * 1000};
   }
 
   // Ranges as pairs of begin and end, which may nest.
@@ -112,6 +119,7 @@ class SnapshotBuilder {
     }
   }
 
+  SumGuard sizes_;
   Snapshot snapshot_;
 };
 
