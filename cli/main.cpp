@@ -29,6 +29,7 @@ void add_torch_commands(Commands& commands) {
 Commands all_commands() {
   Commands commands;
   add_torch_commands(commands);
+  commands.push_back(import_command());
   commands.push_back(simulate_command());
   commands.push_back(tune_command());
   commands.push_back(compare_command());

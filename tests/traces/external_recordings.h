@@ -11,10 +11,13 @@
 
 namespace stowage::tests {
 
-// $STOWAGE_TRACES, or shared/traces beside the source tree.
+// $STOWAGE_TRACES, or shared/traces in the nearest folder above the source tree that has it.
 inline std::filesystem::path recordings_folder() {
   if (const char* given = std::getenv("STOWAGE_TRACES")) return given;
-  return std::filesystem::path(source_folder()).parent_path() / "shared" / "traces";
+  const std::filesystem::path below = std::filesystem::path("shared") / "traces";
+  std::filesystem::path above = std::filesystem::path(source_folder()).parent_path();
+  while (above.has_relative_path() && !std::filesystem::exists(above / below)) above = above.parent_path();
+  return above / below;
 }
 
 // Where the recording is; absent, and said so, where there is none.

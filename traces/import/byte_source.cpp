@@ -21,7 +21,7 @@ class FileBytes : public ByteSource {
     struct stat about {};
     if (fstat(descriptor_, &about) == 0 && S_ISDIR(about.st_mode)) {
       close();
-      throw SystemError("cannot read " + file, "is a directory");
+      throw SystemError(file, "cannot read: is a directory");
     }
   }
   ~FileBytes() override { close(); }
@@ -32,7 +32,7 @@ class FileBytes : public ByteSource {
     for (;;) {
       const ssize_t got = ::read(descriptor_, room.data(), room.size());
       if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) throw SystemError("cannot read " + file_, std::strerror(errno));
+      if (errno != EINTR) throw SystemError(file_, std::string("cannot read: ") + std::strerror(errno));
     }
   }
 
@@ -40,7 +40,7 @@ class FileBytes : public ByteSource {
   static int open_for_reading(const std::string& file) {
     if (file == "-") return STDIN_FILENO;
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) throw SystemError("cannot read " + file, std::strerror(errno));
+    if (descriptor < 0) throw SystemError(file, std::string("cannot read: ") + std::strerror(errno));
     return descriptor;
   }
   void close() {

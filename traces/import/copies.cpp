@@ -1,6 +1,8 @@
 #include "traces/import/copies.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "traces/import/intervals.h"
 #include "traces/import/medians.h"
@@ -13,6 +15,11 @@ constexpr Nanos coarse{20'000};
 
 bool measurable(const KinetoTrace& trace, const DeviceCopy& copy) {
   return copy.bytes && copy.timed && (!trace.whole_micros || copy.span.duration() >= coarse);
+}
+
+// Bytes a nanosecond.
+double rate_of(const DeviceCopy& copy) {
+  return static_cast<double>(copy.bytes->value) / static_cast<double>(copy.span.duration().value);
 }
 
 std::vector<CopyTraffic> traffic_of(const KinetoTrace& trace) {
@@ -29,6 +36,28 @@ std::vector<CopyTraffic> traffic_of(const KinetoTrace& trace) {
   std::vector<CopyTraffic> all;
   for (const auto& [key, traffic] : by_stream) all.push_back(traffic);
   return all;
+}
+
+std::vector<CopyClass> classes_of(const KinetoTrace& trace) {
+  std::map<std::pair<CopyKind, int>, std::pair<CopyClass, std::vector<double>>> by_size;
+  for (const DeviceCopy& copy : trace.copies) {
+    if (!copy.kind.crosses() || !copy.bytes || copy.bytes->value == 0) continue;
+    const int power = std::bit_width(static_cast<std::uint64_t>(copy.bytes->value));
+    auto& [of, rates] = by_size[{copy.kind, (power - 1) / 4}];
+    of.kind = copy.kind;
+    of.smallest = of.count == 0 ? *copy.bytes : std::min(of.smallest, *copy.bytes);
+    of.largest = std::max(of.largest, *copy.bytes);
+    of.bytes += *copy.bytes;
+    ++of.count;
+    if (measurable(trace, copy) && copy.span.duration().value > 0) rates.push_back(rate_of(copy));
+  }
+  std::vector<CopyClass> classes;
+  for (auto& [key, found] : by_size) {
+    auto& [of, rates] = found;
+    if (!rates.empty()) of.rate = {std::max<std::int64_t>(1, std::llround(median(std::move(rates)) * 1e9))};
+    classes.push_back(of);
+  }
+  return classes;
 }
 
 std::map<CopyKind, LinkFit> links_of(const KinetoTrace& trace) {
@@ -49,33 +78,57 @@ std::optional<double> claimed_rate_off_by(const KinetoTrace& trace) {
   for (const DeviceCopy& copy : trace.copies) {
     if (!measurable(trace, copy) || !copy.claimed || *copy.claimed <= 0 || copy.span.duration().value == 0)
       continue;
-    const double rate =
-        static_cast<double>(copy.bytes->value) / static_cast<double>(copy.span.duration().value);
-    ratios.push_back(rate / *copy.claimed);
+    ratios.push_back(rate_of(copy) / *copy.claimed);
   }
   if (ratios.empty()) return std::nullopt;
   return median(std::move(ratios));
 }
 
+// Where the link is crossed and where kernels run, each as disjoint intervals in time order.
+struct Activity {
+  explicit Activity(const KinetoTrace& trace) {
+    for (const DeviceCopy& copy : trace.copies) {
+      if (copy.kind.crosses()) crossing.push_back({copy.span.begin, copy.span.end});
+      all.push_back({copy.span.begin, copy.span.end});
+    }
+    for (const DeviceSpan& span : trace.device) {
+      if (span.kind == DeviceKind::kernel) kernels.push_back({span.begin, span.end});
+      all.push_back({span.begin, span.end});
+    }
+    crossing = united(std::move(crossing));
+    kernels = united(std::move(kernels));
+    all = united(std::move(all));
+  }
+
+  std::vector<Interval> crossing, kernels, all;
+};
+
 }  // namespace
 
 CopyReport copy_report(const KinetoTrace& trace) {
-  CopyReport report{.traffic = traffic_of(trace),
-                    .links = links_of(trace),
-                    .crossing = {},
-                    .hidden = {},
-                    .claimed_rate_off_by = claimed_rate_off_by(trace)};
-  std::vector<Interval> copies, kernels;
-  for (const DeviceCopy& copy : trace.copies) {
-    if (copy.kind.crosses()) copies.push_back({copy.span.begin, copy.span.end});
-  }
-  for (const DeviceSpan& span : trace.device) {
-    if (span.kind == DeviceKind::kernel) kernels.push_back({span.begin, span.end});
-  }
-  copies = united(std::move(copies));
-  report.crossing = length(copies);
-  report.hidden = overlap(copies, united(std::move(kernels)));
-  return report;
+  const Activity activity(trace);
+  return {.traffic = traffic_of(trace),
+          .classes = classes_of(trace),
+          .links = links_of(trace),
+          .crossing = length(activity.crossing),
+          .hidden = overlap(activity.crossing, activity.kernels),
+          .claimed_rate_off_by = claimed_rate_off_by(trace)};
+}
+
+std::vector<StepUse> use_of(const KinetoTrace& trace, const std::vector<StepWindow>& steps) {
+  const Activity activity(trace);
+  std::vector<Interval> windows;
+  for (const StepWindow& step : steps) windows.push_back({step.begin, step.end});
+  std::vector<StepUse> uses(steps.size());
+  const auto add = [&](const std::vector<Interval>& times, Nanos StepUse::*part) {
+    for (const Interval& time : common(times, windows)) {
+      if (const auto step = step_at(steps, time.begin)) uses[*step].*part += time.end - time.begin;
+    }
+  };
+  add(activity.all, &StepUse::busy);
+  add(activity.crossing, &StepUse::crossing);
+  add(common(activity.crossing, activity.kernels), &StepUse::hidden);
+  return uses;
 }
 
 Occupation occupation(const KinetoTrace& trace) {

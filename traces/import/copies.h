@@ -9,6 +9,7 @@
 #include "traces/import/copy_kind.h"
 #include "traces/import/kineto_trace.h"
 #include "traces/import/link_fit.h"
+#include "traces/import/steps.h"
 
 namespace stowage {
 
@@ -22,8 +23,18 @@ struct CopyTraffic {
   Nanos time;
 };
 
+// Copies over the link of one kind and of like sizes, none 16 times as large as another.
+struct CopyClass {
+  CopyKind kind;
+  Bytes smallest, largest;
+  std::int64_t count = 0;
+  Bytes bytes;
+  std::optional<Rate> rate;  // the middle one, latency included; absent where no duration tells
+};
+
 struct CopyReport {
   std::vector<CopyTraffic> traffic;   // by kind, then stream
+  std::vector<CopyClass> classes;     // by kind, then size
   std::map<CopyKind, LinkFit> links;  // of those that cross the link
   Nanos crossing;                     // while at least one copy crosses the link
   Nanos hidden;                       // of that, while a kernel runs as well
@@ -42,5 +53,15 @@ struct Occupation {
 };
 
 Occupation occupation(const KinetoTrace& trace);
+
+// What falls into one step's window, by the device's clock.
+struct StepUse {
+  Nanos busy;      // while anything runs
+  Nanos crossing;  // while a copy crosses the link
+  Nanos hidden;    // of that, while a kernel runs as well
+};
+
+// By step.
+std::vector<StepUse> use_of(const KinetoTrace& trace, const std::vector<StepWindow>& steps);
 
 }  // namespace stowage

@@ -33,6 +33,7 @@ void write_block(JsonWriter& json, const ImportedBlock& block) {
   json.field("saved_bytes", block.bytes.saved).field("output_bytes", block.bytes.output);
   json.field("forward_workspace_bytes", block.bytes.forward_workspace);
   json.field("gradient_bytes", block.bytes.gradient);
+  if (block.segment) json.field("segment", *block.segment);
   json.key("passes").begin_array();
   for (const BlockWork& pass : block.passes) {
     if (!pass.ran) {
@@ -101,7 +102,10 @@ void write_links(JsonWriter& json, const std::map<CopyKind, LinkFit>& links) {
       json.key(name_of(direction))
           .begin_object()
           .field("bytes_per_second", fit->second.rate.bytes_per_second);
-      json.field("latency_ns", fit->second.latency).field("median_error", fit->second.error).end_object();
+      json.field("latency_ns", fit->second.latency)
+          .field("median_error", fit->second.error)
+          .field("samples", fit->second.samples)
+          .end_object();
     }
     const auto slow = links.find({direction, HostSide::pageable});
     if (slow != links.end()) pageable = std::max(pageable.value_or(Rate{}), slow->second.rate);
@@ -122,6 +126,17 @@ void write_copies(JsonWriter& json, const CopyReport& copies) {
     json.field("bytes", traffic.bytes)
         .field("time_ns", traffic.time)
         .field("without_bytes", traffic.without_bytes);
+    json.end_object();
+  }
+  json.end_array().key("copy_classes").begin_array();
+  for (const CopyClass& of : copies.classes) {
+    json.begin_object()
+        .field("direction", name_of(of.kind.direction))
+        .field("host", name_of(of.kind.host))
+        .field("smallest_bytes", of.smallest)
+        .field("largest_bytes", of.largest);
+    json.field("count", of.count).field("bytes", of.bytes);
+    if (of.rate) json.field("bytes_per_second", of.rate->bytes_per_second);
     json.end_object();
   }
   json.end_array();

@@ -12,6 +12,7 @@
 #include "traces/import/repairs.h"
 #include "traces/import/step_memory.h"
 #include "traces/import/time_sheet.h"
+#include "traces/import/trace_header.h"
 #include "traces/profile.h"
 
 namespace stowage {
@@ -26,6 +27,8 @@ struct ImportedBlock {
   Nanos forward, backward, recompute;
   BlockBytes bytes;
   std::vector<BlockWork> passes;  // by step
+  // The first of the blocks that were recomputed together with it; absent where it was not recomputed.
+  std::optional<BlockId> segment;
 };
 
 struct BlockFinding {
@@ -44,6 +47,7 @@ struct TimeReport {
   WorkTotals totals;
   Occupation occupation;
   std::vector<StepWork> steps;
+  std::vector<StepUse> use;  // of the device, by step; empty where nothing ran on one
 };
 
 // One category, block or other owner, and what it had live at the peak.
@@ -73,6 +77,7 @@ struct ImportReport {
   Repairs repairs;
   BlockFinding found;
   std::vector<ImportedStep> steps;
+  std::vector<TracedDevice> devices;  // that the recording describes
   std::optional<TimeReport> time;
   std::optional<MemoryReport> memory;
   std::optional<CopyReport> copies;
@@ -85,7 +90,6 @@ struct ImportReport {
 
 struct ImportOptions {
   std::optional<std::string> blocks;  // a regular expression for the names of blocks
-  std::string name;                   // of the profile
 };
 
 }  // namespace stowage

@@ -24,18 +24,22 @@ Nanos length(const std::vector<Interval>& united) {
   return sum;
 }
 
-Nanos overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
-  Nanos sum;
+std::vector<Interval> common(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+  std::vector<Interval> out;
   for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
-    const Nanos begin = std::max(x->begin, y->begin), end = std::min(x->end, y->end);
-    if (begin < end) sum += end - begin;
+    const Interval both{std::max(x->begin, y->begin), std::min(x->end, y->end)};
+    if (both.begin < both.end) out.push_back(both);
     if (x->end < y->end) {
       ++x;
     } else {
       ++y;
     }
   }
-  return sum;
+  return out;
+}
+
+Nanos overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+  return length(common(a, b));
 }
 
 }  // namespace stowage

@@ -17,7 +17,11 @@ std::vector<Interval> united(std::vector<Interval> all);
 // How long they last together. Of united intervals.
 Nanos length(const std::vector<Interval>& united);
 
-// How long both last at once. Of united intervals.
+// The moments of both, cut wherever an interval of either begins or ends. Of intervals in time order, apart
+// from one another.
+std::vector<Interval> common(const std::vector<Interval>& a, const std::vector<Interval>& b);
+
+// How long both last at once. Likewise.
 Nanos overlap(const std::vector<Interval>& a, const std::vector<Interval>& b);
 
 }  // namespace stowage

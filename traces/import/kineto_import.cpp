@@ -17,8 +17,22 @@ Nanos median_of(const std::vector<BlockWork>& passes, Nanos BlockWork::*part) {
   return median(std::move(values));
 }
 
+// By block, the first one that was recomputed together with it: a segment's blocks run again one after
+// another, and the segment before it comes later.
+std::vector<std::optional<BlockId>> segments(const Blocks& blocks) {
+  std::vector<std::optional<BlockId>> found(blocks.names.size());
+  std::optional<BlockId> first, previous;
+  for (const Occurrence& again : blocks.recomputed) {
+    if (!previous || again.block != *previous + 1) first = again.block;
+    if (!found[again.block]) found[again.block] = first;
+    previous = again.block;
+  }
+  return found;
+}
+
 BlockFinding finding(const Blocks& blocks, TimeSheet& sheet, const std::vector<BlockBytes>& bytes) {
   BlockFinding found{.how = blocks.how, .blocks = {}};
+  const std::vector<std::optional<BlockId>> together = segments(blocks);
   for (BlockId id = 0; id < blocks.names.size(); ++id) {
     std::vector<BlockWork>& passes = sheet.blocks[id];
     found.blocks.push_back({.name = blocks.names[id].name,
@@ -27,16 +41,21 @@ BlockFinding finding(const Blocks& blocks, TimeSheet& sheet, const std::vector<B
                             .backward = median_of(passes, &BlockWork::backward),
                             .recompute = median_of(passes, &BlockWork::recompute),
                             .bytes = bytes.empty() ? BlockBytes{} : bytes[id],
-                            .passes = std::move(passes)});
+                            .passes = std::move(passes),
+                            .segment = together[id]});
   }
   return found;
 }
 
 // Of a recording that holds one step, not marked, the device knows
 // when it began and ended: the host runs ahead.
-std::vector<ImportedStep> imported_steps(const KinetoTrace& trace, std::vector<StepWindow> windows) {
+std::vector<StepWindow> device_steps(const KinetoTrace& trace, std::vector<StepWindow> windows) {
   const std::optional<StepWindow> device = device_extent(trace);
   if (windows.size() == 1 && device && marked_steps(trace).empty()) windows.front() = *device;
+  return windows;
+}
+
+std::vector<ImportedStep> imported_steps(const KinetoTrace& trace, const std::vector<StepWindow>& windows) {
   std::vector<ImportedStep> steps;
   for (const StepWindow& window : windows) {
     steps.push_back(
@@ -136,12 +155,16 @@ ImportReport understand(const KinetoTrace& trace, const ImportOptions& options) 
   const Blocks blocks = find_blocks(trace, order, options.blocks);
   const std::vector<StepWindow> windows = find_steps(trace, blocks);
   const Contexts contexts(trace, order, blocks);
-  report.steps = imported_steps(trace, windows);
+  const std::vector<StepWindow> steps = device_steps(trace, windows);
+  report.steps = imported_steps(trace, steps);
+  report.devices = trace.header.devices;
   TimeSheet sheet = time_sheet(work_of(trace, order), contexts, blocks, windows);
   report.time = TimeReport{.on_device = has_device_work(trace),
                            .totals = sheet.totals,
                            .occupation = occupation(trace),
-                           .steps = std::move(sheet.steps)};
+                           .steps = std::move(sheet.steps),
+                           .use = {}};
+  if (report.time->on_device) report.time->use = use_of(trace, steps);
   std::vector<BlockBytes> bytes;
   if (const std::optional<std::uint8_t> device = main_memory(trace)) {
     bytes = block_bytes(trace, *device, contexts, blocks, windows);

@@ -8,6 +8,8 @@
 namespace stowage {
 namespace {
 
+constexpr Bytes least_telling{64 << 10};
+
 // latency in ns, slope in ns a byte
 struct Line {
   double latency = 0, slope = 0;
@@ -47,7 +49,9 @@ std::optional<LinkFit> fit_link(const std::vector<CopySample>& samples) {
   std::vector<CopySample> used;
   std::copy_if(samples.begin(), samples.end(), std::back_inserter(used),
                [](const CopySample& sample) { return sample.bytes.value > 0 && sample.duration.value > 0; });
-  if (used.empty()) return std::nullopt;
+  const bool telling = std::any_of(used.begin(), used.end(),
+                                   [](const CopySample& sample) { return sample.bytes >= least_telling; });
+  if (!telling) return std::nullopt;
   Line line = least_squares(used);
   std::vector<CopySample> close;
   std::copy_if(used.begin(), used.end(), std::back_inserter(close),
@@ -58,7 +62,8 @@ std::optional<LinkFit> fit_link(const std::vector<CopySample>& samples) {
   const double rate = std::min(1e9 / line.slope, 9e18);
   return LinkFit{.rate = {std::max<std::int64_t>(1, std::llround(rate))},
                  .latency = {std::llround(line.latency)},
-                 .error = median(std::move(errors))};
+                 .error = median(std::move(errors)),
+                 .samples = static_cast<std::int64_t>(used.size())};
 }
 
 }  // namespace stowage

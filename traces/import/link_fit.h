@@ -18,14 +18,16 @@ struct CopySample {
 struct LinkFit {
   Rate rate;
   Nanos latency;
-  double error;  // of the middle sample: |fitted - measured| / measured
+  double error;          // of the middle sample: |fitted - measured| / measured
+  std::int64_t samples;  // that the error is the middle of
 
   Nanos time_for(Bytes bytes) const { return latency + rate.time_for(bytes); }
 };
 
 // Least squares of the relative error, twice: the second time without samples that the first fit misses by
 // half, which shared the link with others. Samples without bytes or time are passed over. Sizes that hardly
-// differ cannot tell latency from rate: the latency is then 0. Absent for no samples.
+// differ cannot tell latency from rate: the latency is then 0. Absent where no sample is large enough to tell
+// a rate, 64 KiB: what a smaller copy takes is latency.
 std::optional<LinkFit> fit_link(const std::vector<CopySample>& samples);
 
 }  // namespace stowage
