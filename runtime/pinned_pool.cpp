@@ -1,9 +1,9 @@
 #include "runtime/pinned_pool.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
+#include "plan/pinned_size.h"
 #include "runtime/memory_pool.h"
 
 namespace stowage {
@@ -83,10 +83,8 @@ void PinnedPool::drop_unused() {
   }
 }
 
-// Slabs are chunks of one block size, so a buffer on its own is as large as it was asked for.
 Bytes PinnedPool::rounded(Bytes bytes) const {
-  if (rounding_ != PinnedRounding::pow2) return bytes;
-  return {static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(bytes.value)))};
+  return pinned_size(bytes, rounding_);
 }
 
 void PinnedPool::give_back(std::byte* data, Bytes bytes) {

@@ -1,9 +1,7 @@
 // Bytes in use, by the budget that they count against.
 #pragma once
 
-#include <bit>
-#include <cstdint>
-
+#include "plan/pinned_size.h"
 #include "plan/program.h"
 #include "traces/error.h"
 #include "traces/machine.h"
@@ -19,16 +17,6 @@ struct Levels {
 
 [[noreturn]] inline void refuse_sizes() {
   throw InputError("", "", "the sizes of this profile add up to more than 8 EiB");
-}
-
-// What a host buffer takes once it is pinned. Throws InputError where 63 bits do not hold it.
-inline Bytes pinned_size(Bytes bytes, PinnedRounding rounding) {
-  if (rounding == PinnedRounding::exact || bytes == Bytes{}) return bytes;
-  const auto size = static_cast<std::uint64_t>(bytes.value);
-  const std::uint64_t rounded =
-      rounding == PinnedRounding::pow2 ? std::bit_ceil(size) : (size + 255) & ~255ull;
-  if (rounded >> 63) refuse_sizes();
-  return {static_cast<std::int64_t>(rounded)};
 }
 
 inline bool is_activation(BufferKind kind) {

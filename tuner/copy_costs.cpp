@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "simulator/levels.h"
+#include "plan/pinned_size.h"
 
 namespace stowage {
 
