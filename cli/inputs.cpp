@@ -45,10 +45,14 @@ void PlanFlags::declare(CLI::App& app) {
 }
 
 Expansion PlanFlags::choose(const Profile& profile, const BlockTable& table) const {
-  if (file_.empty()) return expand(table, settings_.settings());
-  if (settings_.any())
+  if (!file_.empty() && settings_.any())
     throw InputError(settings_.first(), "", "a plan from a file has its settings already; leave out one");
-  return {read_plan(file_, profile), {}};
+  if (!file_.empty()) return {read_plan(file_, profile), {}};
+  try {
+    return expand(table, settings_.settings());
+  } catch (const InputError& error) {
+    throw told_of_flag(error);
+  }
 }
 
 }  // namespace stowage

@@ -6,7 +6,6 @@
 
 #include "cli/quantity.h"
 #include "plan/names.h"
-#include "traces/error.h"
 
 namespace stowage {
 namespace {
@@ -30,7 +29,7 @@ constexpr SettingFlag table[] = {
     {"--segmenting", "segmenting", ChoiceValue{segmenting_names}, "Segments, or every n-th block by itself",
      [](const Settings& s) { return position(s.segmenting); },
      [](Settings& s, std::int64_t v) { s.segmenting = static_cast<Segmenting>(v); }},
-    {"--scope", "scope", ChoiceValue{scope_names}, "Offload saved tensors of this scope only",
+    {"--scope", "scope", ChoiceValue{scope_names}, "Recompute or offload this scope of a block only",
      [](const Settings& s) { return s.scope ? position(*s.scope) : Value{}; },
      [](Settings& s, std::int64_t v) { s.scope = static_cast<Scope>(v); }},
     {"--swap-blocks", "swap_blocks", CountValue{0}, "Blocks whose weights live on the host",
@@ -95,16 +94,17 @@ std::string value_text(const SettingFlag& setting, std::int64_t value) {
   return choice ? std::string(choice->names[static_cast<std::size_t>(value)]) : std::to_string(value);
 }
 
-std::string flag_of(const std::string& key) {
-  const auto found =
-      std::find_if(std::begin(table), std::end(table), [&](const SettingFlag& f) { return f.key == key; });
-  return found == std::end(table) ? key : found->flag;
-}
-
 }  // namespace
 
 std::span<const SettingFlag> setting_flags() {
   return table;
+}
+
+InputError told_of_flag(const InputError& error) {
+  const auto found = std::find_if(std::begin(table), std::end(table),
+                                  [&](const SettingFlag& setting) { return setting.key == error.path(); });
+  const bool ours = error.source().empty() && found != std::end(table);
+  return ours ? InputError(found->flag, "", error.reason()) : error;
 }
 
 std::string flags_of(const Settings& settings) {
@@ -133,7 +133,7 @@ Settings GivenSettings::settings() const {
   try {
     check(settings_);
   } catch (const InputError& error) {
-    throw InputError(flag_of(error.path()), "", error.reason());
+    throw told_of_flag(error);
   }
   return settings_;
 }

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "plan/settings.h"
+#include "traces/error.h"
 
 namespace CLI {
 class App;
@@ -35,6 +36,9 @@ struct SettingFlag {
 };
 
 std::span<const SettingFlag> setting_flags();
+
+// An error that names a setting by its key, told of its flag; others as they are.
+InputError told_of_flag(const InputError& error);
 
 // The flags that make these settings from the defaults: "--policy recompute --interval 2".
 std::string flags_of(const Settings& settings);

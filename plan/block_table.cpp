@@ -10,8 +10,13 @@ BlockTable::BlockTable(const Profile& profile)
     const bool new_group =
         p > 0 && !profile.segments_cross_groups && block.group != profile.blocks[p - 1].group;
     if (new_group) ++group;
-    BlockRow row{block.times.forward, block.times.backward, block.sizes, group, {}};
+    BlockRow row{
+        block.times.forward, block.times.backward, block.sizes, block.times.scope_forward, group, {}};
     row.sizes.dropped_workspace = block.sizes.dropped_workspace.value_or(block.sizes.forward_workspace);
+    for (Scope scope : {Scope::ffn, Scope::other}) {
+      std::optional<Bytes>& input = row.sizes.scope_input[static_cast<std::size_t>(scope)];
+      input = input.value_or(block.sizes.input);
+    }
     row.storages.begin = static_cast<std::uint32_t>(storages.size());
     for (SavedStorage& storage : stowage::storages(block)) storages.push_back(std::move(storage));
     row.storages.end = static_cast<std::uint32_t>(storages.size());

@@ -15,7 +15,8 @@ namespace stowage {
 
 struct BlockRow {
   Nanos forward, backward;
-  BlockSizes sizes;     // `dropped_workspace` always present
+  BlockSizes sizes;  // `dropped_workspace` always present; `scope_input` but for attention
+  ByScope<Nanos> scope_forward;
   std::uint32_t group;  // changes where a run of blocks of one group ends
   Range storages;       // into BlockTable::storages
 };

@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "plan/names.h"
 #include "plan/plan.h"
+#include "plan/segments.h"
 #include "traces/error.h"
 
 namespace stowage {
@@ -10,17 +12,25 @@ namespace {
   throw InputError("", "blocks[" + std::to_string(block) + "]." + key, reason);
 }
 
+void check_scope(const BlockDecision& block, const BlockRow& row, std::size_t i) {
+  if (block.segment) refuse(i, "segment", "a block that recomputes a scope is a segment of its own");
+  if (row.scope_forward[static_cast<std::size_t>(*block.scope)]) return;
+  refuse(i, "scope",
+         "the profile has no scope_forward_ns of " + std::string(name_in(scope_names, *block.scope)) +
+             " for this block");
+}
+
 void check_segment(const Plan& plan, const BlockTable& table, std::size_t i) {
   const BlockDecision& block = plan.blocks[i];
   if (block.activation == Activation::keep) {
+    if (block.scope) refuse(i, "scope", "only a recomputed block recomputes a scope");
     if (block.segment) refuse(i, "segment", "only a recomputed block belongs to a segment");
     if (block.offload_input)
-      refuse(i, "offload_input", "only the input of a recomputed segment is offloaded");
+      refuse(i, "offload_input", "only what a recomputation starts from is offloaded as an input");
     return;
   }
-  if (!block.segment) refuse(i, "segment", "a recomputed block belongs to a segment");
-  if (!block.offload.empty())
-    refuse(i, "offload", "a recomputed block saves nothing that could be offloaded");
+  if (block.scope) return check_scope(block, table.rows[i], i);
+  if (!block.segment) refuse(i, "segment", "a block that is recomputed whole belongs to a segment");
   const bool continues = i > 0 && plan.blocks[i - 1].segment == block.segment;
   if (!continues) return;
   if (block.offload_input) refuse(i, "offload_input", "not the first block of its segment");
@@ -30,10 +40,13 @@ void check_segment(const Plan& plan, const BlockTable& table, std::size_t i) {
 
 void check_offload(const Plan& plan, const BlockTable& table, std::size_t i) {
   const std::vector<std::uint32_t>& offload = plan.blocks[i].offload;
-  const std::size_t count = table.storages_of(static_cast<std::uint32_t>(i)).size();
+  const auto storages = table.storages_of(static_cast<std::uint32_t>(i));
   for (std::size_t k = 0; k < offload.size(); ++k) {
-    if (offload[k] >= count)
-      refuse(i, "offload", "storage " + std::to_string(offload[k]) + " of " + std::to_string(count));
+    if (offload[k] >= storages.size())
+      refuse(i, "offload",
+             "storage " + std::to_string(offload[k]) + " of " + std::to_string(storages.size()));
+    if (drops(plan.blocks[i], storages[offload[k]]))
+      refuse(i, "offload", "what is recomputed is not saved, and cannot be offloaded");
     if (k > 0 && offload[k] <= offload[k - 1]) refuse(i, "offload", "must be ascending, each once");
   }
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "plan/names.h"
 #include "plan/plan.h"
 #include "traces/error.h"
 
@@ -57,8 +58,10 @@ void decide_activations(Plan& plan, const BlockTable& table, const Settings& set
           continue;
         }
         decision.activation = Activation::recompute;
-        decision.segment = number;
-        decision.offload_input = settings.policy == Policy::recompute_offload && i == segment.begin;
+        decision.scope = settings.scope;
+        if (!settings.scope) decision.segment = number;
+        const bool starts = settings.scope || i == segment.begin;
+        decision.offload_input = settings.policy == Policy::recompute_offload && starts;
       }
       ++number;
     }
@@ -82,22 +85,41 @@ void decide_weights(Expansion& expansion, const SwapSettings& swap) {
   }
 }
 
-void warn_of_no_effect(Expansion& expansion, const Settings& settings) {
+void warn_of_no_effect(Expansion& expansion, const BlockTable& table, const Settings& settings) {
   const auto warn = [&](const std::string& text) { expansion.warnings.push_back(text); };
-  if (settings.scope && settings.policy != Policy::offload)
-    warn("scope has no effect: it chooses what policy offload sends to the host");
-  if (settings.policy == Policy::keep && (settings.interval != 1 || settings.stride))
-    warn("interval and stride have no effect with policy keep");
-  if (settings.policy != Policy::offload || !settings.scope) return;
-  const bool any = std::any_of(expansion.plan.blocks.begin(), expansion.plan.blocks.end(),
-                               [](const BlockDecision& block) { return !block.offload.empty(); });
-  if (!any) warn("policy offload has no effect: no saved tensor has this scope");
+  if (settings.policy == Policy::keep) {
+    if (settings.scope) warn("scope has no effect with policy keep");
+    if (settings.interval != 1 || settings.stride)
+      warn("interval and stride have no effect with policy keep");
+    return;
+  }
+  if (!settings.scope) return;
+  const bool any = std::any_of(table.storages.begin(), table.storages.end(),
+                               [&](const SavedStorage& storage) { return storage.scope == *settings.scope; });
+  if (any) return;
+  const std::string policy(name_in(policy_names, settings.policy));
+  warn("policy " + policy + " frees nothing: no saved tensor has scope " +
+       std::string(name_in(scope_names, *settings.scope)));
+}
+
+// A setting that asks for what the profile does not know.
+void check_scope_is_timed(const BlockTable& table, const Settings& settings) {
+  const bool recomputes =
+      settings.policy == Policy::recompute || settings.policy == Policy::recompute_offload;
+  if (!recomputes || !settings.scope) return;
+  for (std::uint32_t i = 0; i < table.size(); ++i)
+    if (!table.rows[i].scope_forward[static_cast<std::size_t>(*settings.scope)])
+      throw InputError("", "scope",
+                       "the profile has no scope_forward_ns of " +
+                           std::string(name_in(scope_names, *settings.scope)) + " for block " +
+                           std::to_string(i) + ", so what recomputing it takes is not known");
 }
 
 }  // namespace
 
 Expansion expand(const BlockTable& table, const Settings& settings) {
   check(settings);
+  check_scope_is_timed(table, settings);
   Expansion expansion;
   Plan& plan = expansion.plan;
   plan.subject = {table.profile_name, table.digest};
@@ -106,7 +128,7 @@ Expansion expand(const BlockTable& table, const Settings& settings) {
   plan.blocks.resize(table.size());
   decide_activations(plan, table, settings);
   decide_weights(expansion, settings.swap);
-  warn_of_no_effect(expansion, settings);
+  warn_of_no_effect(expansion, table, settings);
   return expansion;
 }
 

@@ -19,11 +19,15 @@ enum class Residence : std::uint8_t { resident, h2d, two_way };
 
 struct BlockDecision {
   Activation activation = Activation::keep;
-  // Consecutive recomputed blocks with the same number are one segment; absent where the block is kept.
+  // Recompute only this part of the block: the saved tensors of the other scopes stay, and what the part
+  // starts from (see BlockSizes::scope_input).
+  std::optional<Scope> scope;
+  // Consecutive blocks recomputed whole, with the same number, are one segment; absent for other blocks.
   std::optional<std::uint32_t> segment;
-  // Storages (see storages()) that travel to the host, ascending; only where the block is kept.
+  // Storages (see storages()) that travel to the host, ascending; only such as the forward pass saves.
   std::vector<std::uint32_t> offload;
-  bool offload_input = false;  // only at a segment's first block
+  // What the recomputation starts from travels too; only at a segment's first block, or with a scope.
+  bool offload_input = false;
   Residence weights = Residence::resident;
 
   bool operator==(const BlockDecision&) const = default;

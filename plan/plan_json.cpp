@@ -29,9 +29,11 @@ std::uint32_t read_storage(const JsonNode& node, const BlockProfile& block,
 }
 
 BlockDecision read_decision(const JsonNode& node, const BlockProfile& block) {
-  node.allow({"activation", "segment", "offload", "offload_input", "weights"});
+  node.allow({"activation", "scope", "segment", "offload", "offload_input", "weights"});
   BlockDecision decision;
   decision.activation = static_cast<Activation>(node.at("activation").choice(activation_names));
+  if (const auto scope = node.find_value("scope"))
+    decision.scope = static_cast<Scope>(scope->choice(scope_names));
   if (const auto segment = node.find_value("segment"))
     decision.segment = static_cast<std::uint32_t>(segment->integer(0, UINT32_MAX));
   if (const auto offload = node.find("offload")) {
@@ -45,7 +47,9 @@ BlockDecision read_decision(const JsonNode& node, const BlockProfile& block) {
 }
 
 void write_decision(JsonWriter& json, const BlockDecision& decision, const BlockProfile& block) {
-  json.begin_object().field("activation", name_in(activation_names, decision.activation)).key("segment");
+  json.begin_object().field("activation", name_in(activation_names, decision.activation));
+  if (decision.scope) json.field("scope", name_in(scope_names, *decision.scope));
+  json.key("segment");
   decision.segment ? json.value(*decision.segment) : json.null();
   json.key("offload").begin_array();
   const std::vector<SavedStorage> all = storages(block);

@@ -38,7 +38,7 @@ std::string describe(const Settings& settings) {
     if (settings.stride) text += ", stride " + std::to_string(*settings.stride);
     if (settings.segmenting == Segmenting::every_nth) text += ", every-nth";
   }
-  if (settings.scope && settings.policy == Policy::offload)
+  if (settings.scope && settings.policy != Policy::keep)
     text += ", scope " + std::string(name_in(scope_names, *settings.scope));
   const SwapSettings& swap = settings.swap;
   if (swap.blocks > 0) {

@@ -46,7 +46,7 @@ struct Settings {
   std::int64_t interval = 1;
   std::optional<std::int64_t> stride;  // absent: the interval
   Segmenting segmenting = Segmenting::contiguous;
-  std::optional<Scope> scope;  // of `offload`; absent: all saved tensors
+  std::optional<Scope> scope;  // what of a block is recomputed or offloaded; absent: all of it
   SwapSettings swap;
   TransferSettings transfer;
 

@@ -41,6 +41,18 @@ void check_size(const Program& program, std::uint32_t blocks) {
                      std::to_string(forwards) + ", the model has " + std::to_string(blocks));
 }
 
+// A recomputation here makes the whole block again.
+void check_whole_blocks(const Program& program, std::uint32_t blocks) {
+  std::vector<bool> saved(blocks);
+  for (const Step& step : program.lane(Lane::compute)) {
+    if (step.kind == StepKind::forward) saved[*step.block] = step.saves;
+    if (step.kind == StepKind::recompute && saved[*step.block])
+      throw InputError(
+          "program", "scope",
+          "a block is recomputed whole here, not one scope of it: block " + std::to_string(*step.block));
+  }
+}
+
 // Weights that are dropped after use must not have changed.
 void check_updates_survive(const std::vector<WeightMoves>& moves, Model& model) {
   for (std::uint32_t i = 0; i < model.size(); ++i)
@@ -56,6 +68,7 @@ Executor::Executor(Chain& chain, Device& device) : device_(device), model_(chain
 
 StepResult Executor::run(const Program& program, const State& batch, Optimizer& optimizer) {
   check_size(program, model_.size());
+  check_whole_blocks(program, model_.size());
   const std::vector<WeightMoves> moves = weight_moves(program, model_.size());
   check_updates_survive(moves, model_);
   for (std::uint32_t i = 0; i < model_.size(); ++i)

@@ -39,6 +39,11 @@ void add(Digest& digest, const BlockSizes& sizes) {
   digest.add(sizes.forward_workspace);
   digest.add(sizes.dropped_workspace.value_or(sizes.forward_workspace));
   digest.add(sizes.backward_workspace);
+  for (int scope = 0; scope < scope_count; ++scope) {
+    if (!sizes.scope_input[scope]) continue;  // so that files of before have the digest of before
+    digest.add(scope);
+    digest.add(*sizes.scope_input[scope]);
+  }
 }
 
 // Storages count by the tensors that share them: their names may differ from one measurement to the next.

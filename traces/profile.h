@@ -17,6 +17,10 @@ namespace stowage {
 enum class Scope : std::uint8_t { attention, ffn, other };
 inline constexpr int scope_count = 3;
 
+// A figure for each scope, as far as it is known.
+template <class Quantity>
+using ByScope = std::array<std::optional<Quantity>, scope_count>;
+
 // How a saved tensor lies in its storage, as far as it is known; strides and offset count elements.
 struct TensorLayout {
   std::optional<std::string> dtype;
@@ -44,7 +48,7 @@ struct BlockTimes {
   // Half of the range that holds nine of ten repeats; 0 where it was not measured.
   Nanos forward_spread, backward_spread;
   // The forward's parts by scope; absent where not measured.
-  std::array<std::optional<Nanos>, scope_count> scope_forward;
+  ByScope<Nanos> scope_forward;
 
   bool operator==(const BlockTimes&) const = default;
 };
@@ -57,6 +61,9 @@ struct BlockSizes {
   // Workspace of a forward that saves nothing (the first pass of a recomputed block): tensors that would have
   // been saved die with their operator there. Absent: as `forward_workspace`.
   std::optional<Bytes> dropped_workspace;
+  // What the forward of one scope starts from. Absent: attention starts from the block's input, the others
+  // from a tensor as large.
+  ByScope<Bytes> scope_input;
 
   bool operator==(const BlockSizes&) const = default;
 };

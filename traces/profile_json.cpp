@@ -40,6 +40,18 @@ Quantity figure(const JsonNode& node, std::string_view key, Total& total, std::i
   return {value};
 }
 
+// An object with a figure for some of the scopes.
+template <class Quantity>
+ByScope<Quantity> figures(const JsonNode& node, std::string_view key, Total& total, std::int64_t times) {
+  ByScope<Quantity> all;
+  const auto scopes = node.find(key);
+  if (!scopes) return all;
+  scopes->allow({"attention", "ffn", "other"});
+  for (int i = 0; i < scope_count; ++i)
+    if (scopes->find(scope_words[i])) all[i] = figure<Quantity>(*scopes, scope_words[i], total, times);
+  return all;
+}
+
 std::optional<std::vector<std::int64_t>> read_extents(const JsonNode& node, std::string_view key) {
   const auto found = node.find(key);
   if (!found) return std::nullopt;
@@ -86,12 +98,7 @@ BlockTimes read_times(const JsonNode& node, Totals& totals, std::int64_t count) 
   times.backward = figure<Nanos>(node, "backward_ns", totals.nanos, count, true);
   times.forward_spread = figure<Nanos>(node, "forward_spread_ns", totals.nanos, count);
   times.backward_spread = figure<Nanos>(node, "backward_spread_ns", totals.nanos, count);
-  const auto scopes = node.find("scope_forward_ns");
-  if (!scopes) return times;
-  scopes->allow({"attention", "ffn", "other"});
-  for (int i = 0; i < scope_count; ++i)
-    if (scopes->find(scope_words[i]))
-      times.scope_forward[i] = figure<Nanos>(*scopes, scope_words[i], totals.nanos, count);
+  times.scope_forward = figures<Nanos>(node, "scope_forward_ns", totals.nanos, count);
   return times;
 }
 
@@ -105,6 +112,7 @@ BlockSizes read_sizes(const JsonNode& node, Totals& totals, std::int64_t count) 
   sizes.backward_workspace = figure<Bytes>(node, "backward_workspace_bytes", total, count);
   if (node.find("dropped_workspace_bytes"))
     sizes.dropped_workspace = figure<Bytes>(node, "dropped_workspace_bytes", total, count);
+  sizes.scope_input = figures<Bytes>(node, "scope_input_bytes", total, count);
   return sizes;
 }
 
@@ -112,7 +120,7 @@ BlockProfile read_block(const JsonNode& node, std::size_t index, Totals& totals)
   node.allow({"name", "group", "count", "forward_ns", "backward_ns", "forward_spread_ns",
               "backward_spread_ns", "input_bytes", "weight_bytes", "gradient_bytes",
               "forward_workspace_bytes", "backward_workspace_bytes", "dropped_workspace_bytes", "saved",
-              "scope_forward_ns"});
+              "scope_forward_ns", "scope_input_bytes"});
   BlockProfile block;
   const auto name = node.find("name");
   block.name = name ? name->string() : "block." + std::to_string(index);
@@ -196,14 +204,19 @@ void write(JsonWriter& json, const SavedTensor& tensor) {
   json.end_object();
 }
 
+template <class Quantity>
+void write(JsonWriter& json, std::string_view key, const ByScope<Quantity>& all) {
+  json.key(key).begin_row();
+  for (int i = 0; i < scope_count; ++i)
+    if (all[i]) json.field(scope_words[i], *all[i]);
+  json.end_object();
+}
+
 void write(JsonWriter& json, const BlockTimes& times) {
   json.field("forward_ns", times.forward).field("backward_ns", times.backward);
   if (times.forward_spread.value > 0) json.field("forward_spread_ns", times.forward_spread);
   if (times.backward_spread.value > 0) json.field("backward_spread_ns", times.backward_spread);
-  json.key("scope_forward_ns").begin_row();
-  for (int i = 0; i < scope_count; ++i)
-    if (times.scope_forward[i]) json.field(scope_words[i], *times.scope_forward[i]);
-  json.end_object();
+  write(json, "scope_forward_ns", times.scope_forward);
 }
 
 void write(JsonWriter& json, const BlockSizes& sizes) {
@@ -213,6 +226,7 @@ void write(JsonWriter& json, const BlockSizes& sizes) {
       .field("forward_workspace_bytes", sizes.forward_workspace);
   if (sizes.dropped_workspace) json.field("dropped_workspace_bytes", *sizes.dropped_workspace);
   json.field("backward_workspace_bytes", sizes.backward_workspace);
+  if (sizes.scope_input != ByScope<Bytes>{}) write(json, "scope_input_bytes", sizes.scope_input);
 }
 
 void write(JsonWriter& json, const BlockProfile& block) {

@@ -52,6 +52,11 @@ TEST_CASE("a stride below its interval") {
           "--stride: must be at least the interval: 2 < 3");
 }
 
+TEST_CASE("recomputing a scope that was not timed") {
+  REQUIRE(refused(Workplace().stowage(simulate + "--policy recompute --scope ffn"))
+              .starts_with("--scope: the profile has no scope_forward_ns of ffn for block 0"));
+}
+
 TEST_CASE("a negative budget, and sizes that are none") {
   const Workplace workplace;
   for (const char* flag :

@@ -1,6 +1,7 @@
 // `stowage simulate`, run as a process.
 #include <string>
 
+#include "plan/plan.h"
 #include "tests/catch.h"
 #include "tests/cli/process.h"
 #include "traces/timeline.h"
@@ -97,6 +98,26 @@ TEST_CASE("warnings are printed, and part of the JSON") {
   const auto warnings = ended.json().at("warnings").items();
   REQUIRE(warnings.size() == 1);
   REQUIRE(ended.err == "warning: " + warnings[0].string() + "\n");
+}
+
+// Block 0 recomputes, block 1 offloads, block 2 swaps, block 3 keeps. Compute is 130 + 10 for block 0. The
+// last load is of block 2, before the end of the forward pass; the restore of block 1, 20 B, is issued when
+// the epilogue begins, at 40, and takes until 60, before B_1 at 86.
+TEST_CASE("a free plan decides block by block") {
+  const Workplace workplace;
+  const Profile profile = read_profile(workplace.path("profile.json"));
+  Plan plan = expand(BlockTable(profile), {}).plan;
+  plan.settings.reset();
+  plan.blocks[0].activation = Activation::recompute;
+  plan.blocks[0].segment = 0;
+  plan.blocks[1].offload = {0, 1};
+  plan.blocks[2].weights = Residence::h2d;
+  workplace.write("free.json", to_json(plan, profile));
+  const JsonNode answer = workplace.stowage(simulate + "--json --plan free.json").json();
+  REQUIRE(figure(answer, "step_ns") == 140);
+  REQUIRE(figure(answer, "stall_ns") == 0);
+  REQUIRE(figure(answer, "host_activation_peak_bytes") == 20);
+  REQUIRE(workplace.stowage(simulate + "--plan free.json").out.find("as the file says") != std::string::npos);
 }
 
 TEST_CASE("a predicted timeline is written, for Stowage and for Perfetto") {

@@ -16,7 +16,8 @@ inline Profile example_profile(std::int64_t blocks = 4) {
                  .gradient = {1},
                  .forward_workspace = {3},
                  .backward_workspace = {4},
-                 .dropped_workspace = {}};
+                 .dropped_workspace = {},
+                 .scope_input = {}};
   block.saved = {{"qkv", {12}, Scope::attention, {}, {}}, {"hidden", {8}, Scope::ffn, {}, {}}};
   Profile profile;
   profile.name = "example";

@@ -95,7 +95,11 @@ TEST_CASE("a scope chooses the storages that are offloaded") {
   settings.scope = Scope::ffn;
   REQUIRE(expand(table, settings).plan.blocks[2].offload == std::vector<std::uint32_t>{1});
   settings.scope = Scope::other;
-  REQUIRE(expand(table, settings).warnings.size() == 1);
+  REQUIRE(expand(table, settings).warnings ==
+          std::vector<std::string>{"policy offload frees nothing: no saved tensor has scope other"});
+  settings.policy = Policy::keep;
+  REQUIRE(expand(table, settings).warnings ==
+          std::vector<std::string>{"scope has no effect with policy keep"});
 }
 
 TEST_CASE("recompute+offload sends the input of each segment") {

@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/simulator/hand_made.h"
 #include "tests/simulator/random_case.h"
+#include "tests/simulator/random_plan.h"
 #include "tests/simulator/random_program.h"
 #include "tests/simulator/reference.h"
 
@@ -32,6 +33,20 @@ TEST_CASE("the engine agrees with the reference, from settings to figures") {
   }
   // The cases are of use: each cause of a stall occurs in many.
   for (int cases : stalled) REQUIRE(cases > 100);
+}
+
+// Each block recomputes, offloads or swaps for itself, or does several of these at once.
+TEST_CASE("the engine agrees with the reference on free plans") {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    CAPTURE(seed);
+    const reference::Case random = reference::random_case(seed);
+    const Plan plan = random_plan(random.profile, seed);
+    const BlockTable table(random.profile);
+    check(plan, table);
+    REQUIRE(parse_plan(to_json(plan, random.profile), random.profile) == plan);
+    REQUIRE(as_answer(simulate(compile(table, plan), random.machine).run()) ==
+            reference::simulate(random.profile, random.machine, plan));
+  }
 }
 
 // A duplex share that is 1 but for less than the engine's resolution takes the way of shared rates, and comes

@@ -116,6 +116,20 @@ std::vector<CurvePoint> random_curve(Dice& dice) {
   return curve;
 }
 
+// What recomputing a scope costs, and settings that do.
+void add_scopes(Case& random, Dice& dice) {
+  const Int longest = dice.pick<Int>({0, 3, 1000}), largest = dice.pick<Int>({0, 3, 1000});
+  for (BlockProfile& block : random.profile.blocks) {
+    for (std::optional<Nanos>& part : block.times.scope_forward) part = Nanos{dice.between(0, longest)};
+    for (std::optional<Bytes>& input : block.sizes.scope_input)
+      if (dice.one_in(6)) input = Bytes{dice.between(0, largest)};
+  }
+  const bool recomputes =
+      random.settings.policy == Policy::recompute || random.settings.policy == Policy::recompute_offload;
+  if (recomputes && dice.one_in(3))
+    random.settings.scope = dice.pick({Scope::attention, Scope::ffn, Scope::other});
+}
+
 Machine random_machine(Dice& dice) {
   const Bytes endless = {Int{1} << 60};
   Machine machine;
@@ -184,6 +198,14 @@ std::string written(const SavedTensor& tensor) {
   return object.text();
 }
 
+template <class Quantity>
+std::string written(const ByScope<Quantity>& all) {
+  Object object;
+  for (Scope scope : {Scope::attention, Scope::ffn, Scope::other})
+    if (const auto& figure = all[static_cast<std::size_t>(scope)]) object.number(name(scope), figure->value);
+  return object.text();
+}
+
 std::string written(const BlockProfile& block) {
   Object object;
   object.string("name", block.name).number("count", block.count);
@@ -197,6 +219,8 @@ std::string written(const BlockProfile& block) {
       .number("forward_workspace_bytes", sizes.forward_workspace.value)
       .number("backward_workspace_bytes", sizes.backward_workspace.value);
   if (sizes.dropped_workspace) object.number("dropped_workspace_bytes", sizes.dropped_workspace->value);
+  object.raw("scope_forward_ns", written(block.times.scope_forward));
+  object.raw("scope_input_bytes", written(sizes.scope_input));
   return object.raw("saved", array(block.saved, [](const SavedTensor& t) { return written(t); })).text();
 }
 
@@ -281,6 +305,7 @@ Case random_case(std::uint64_t seed) {
   Int blocks = 0;
   for (const BlockProfile& block : random.profile.blocks) blocks += block.count;
   random.settings = random_settings(dice, blocks);
+  add_scopes(random, dice);
   return random;
 }
 

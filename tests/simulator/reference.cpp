@@ -68,16 +68,15 @@ struct Memory {
 
 class Simulation {
  public:
-  Simulation(const FixedCosts& fixed, Order order, const Machine& machine, const Settings& settings)
+  Simulation(const FixedCosts& fixed, Order order, const Machine& machine, const TransferSettings& transfer)
       : fixed_(fixed),
         blocks_(std::move(order.blocks)),
         steps_(std::move(order.steps)),
         uses_(std::move(order.uses)),
         restores_(std::move(order.restores)),
-        two_way_(settings.swap.mode == SwapMode::two_way),
-        prefetch_(settings.transfer.prefetch),
-        h2d_{machine.links.h2d, settings.transfer.h2d_streams, {}, {}, {}},
-        d2h_{machine.links.d2h, settings.transfer.d2h_streams, {}, {}, {}} {}
+        prefetch_(transfer.prefetch),
+        h2d_{machine.links.h2d, transfer.h2d_streams, {}, {}, {}},
+        d2h_{machine.links.d2h, transfer.d2h_streams, {}, {}, {}} {}
 
   Answer run() {
     start();
@@ -104,10 +103,12 @@ class Simulation {
   Int x(int i) const {
     return i == static_cast<int>(blocks_.size()) ? fixed_.output.value : blocks_[i].profile.sizes.input.value;
   }
-  // S_i.
-  Int saved(int i) const {
+  // S_i, or what of it the recomputation makes.
+  Int saved(int i) const { return saved(i, false) + saved(i, true); }
+  Int saved(int i, bool again) const {
     Int sum = 0;
-    for (const Tensor& tensor : blocks_[i].saved) sum += tensor.bytes;
+    for (const Tensor& tensor : blocks_[i].saved)
+      if (tensor.again == again) sum += tensor.bytes;
     return sum;
   }
   Int weight(int i) const { return blocks_[i].profile.sizes.weight.value; }
@@ -132,7 +133,7 @@ class Simulation {
       Use& use = uses_[loads_issued_];
       Use* before = nullptr;  // the use whose store brings these weights to the host
       for (Int earlier = 0; earlier < loads_issued_; ++earlier)
-        if (two_way_ && uses_[earlier].block == use.block) before = &uses_[earlier];
+        if (blocks_[use.block].two_way && uses_[earlier].block == use.block) before = &uses_[earlier];
       device(weight(use.block));
       h2d_.copies.push_back(
           {weight(use.block), [before] { return !before || before->stored; }, [&use] { use.loaded = true; }});
@@ -193,12 +194,11 @@ class Simulation {
     const int i = step.block;
     const BlockSizes& sizes = blocks_[i].profile.sizes;
     if (step.kind == Kind::forward) {
-      device(x(i + 1) + forward_workspace(step));
-      if (!blocks_[i].recomputed) device(saved(i));
+      device(x(i + 1) + forward_workspace(step) + saved(i, false) + blocks_[i].part_input());
     }
     if (step.kind == Kind::epilogue)
       device(fixed_.epilogue_bytes.value + x(static_cast<int>(blocks_.size())));
-    if (step.kind == Kind::recompute) device(saved(i) + forward_workspace(step) + x(i + 1));
+    if (step.kind == Kind::recompute) device(saved(i, true) + forward_workspace(step) + x(i + 1));
     if (step.kind == Kind::backward) {
       device(sizes.backward_workspace.value + sizes.gradient.value);
       if (i > 0) device(x(i));
@@ -218,7 +218,8 @@ class Simulation {
       if (blocks_[i].last_of_segment) device(-x(i + 1));
     }
     if (step.kind == Kind::backward)
-      device(-blocks_[i].profile.sizes.backward_workspace.value - saved(i) - x(i) - x(i + 1));
+      device(-blocks_[i].profile.sizes.backward_workspace.value - saved(i) - blocks_[i].part_input() - x(i) -
+             x(i + 1));
     if (step.kind == Kind::optimizer)
       for (const Block& block : blocks_) device(-block.profile.sizes.gradient.value);
   }
@@ -226,7 +227,7 @@ class Simulation {
   void end_uses(std::size_t s) {
     for (Use& use : uses_) {
       if (use.last_step != s) continue;
-      if (!two_way_) {
+      if (!blocks_[use.block].two_way) {
         device(-weight(use.block));
         continue;
       }
@@ -279,7 +280,6 @@ class Simulation {
   std::vector<Step> steps_;
   std::vector<Use> uses_;
   std::vector<Restore> restores_;
-  bool two_way_;
   Int prefetch_;
   Lane h2d_, d2h_;
   Memory device_, host_;
@@ -289,12 +289,21 @@ class Simulation {
   Int loads_issued_ = 0, restores_issued_ = 0;
 };
 
+void check(const Machine& machine) {
+  if (machine.arena != ArenaKind::ideal || !machine.links.undisturbed())
+    throw std::invalid_argument("the reference knows the ideal arena and undisturbed links alone");
+}
+
 }  // namespace
 
 Answer simulate(const Profile& profile, const Machine& machine, const Settings& settings) {
-  if (machine.arena != ArenaKind::ideal || !machine.links.undisturbed())
-    throw std::invalid_argument("the reference knows the ideal arena and undisturbed links alone");
-  return Simulation(profile.fixed, order_of(profile, settings), machine, settings).run();
+  check(machine);
+  return Simulation(profile.fixed, order_of(profile, settings), machine, settings.transfer).run();
+}
+
+Answer simulate(const Profile& profile, const Machine& machine, const Plan& plan) {
+  check(machine);
+  return Simulation(profile.fixed, order_of(profile, plan), machine, plan.transfer).run();
 }
 
 }  // namespace stowage::reference

@@ -1,15 +1,15 @@
 // The execution model of docs' section 3 once more, written from its text alone, to hold the simulator
 // against.
 //
-// It shares nothing with the project but the types of profiles, machines and settings: no plan, no program,
-// no expansion of counts or storages. One clock, three lanes, and a list of what changes memory when. It
-// knows the ideal arena, links that do not disturb each other (`duplex` 1) or compute (`compute_slowdown` 0),
-// and pinned memory without end. `reference.py` beside it says the same a third time, by another method.
+// It shares nothing with the project but the types of profiles, machines, settings and plans: no program, no
+// expansion of settings, counts or storages. One clock, three lanes, and a list of what changes memory when.
+// It knows the ideal arena, links that do not disturb each other (`duplex` 1) or compute (`compute_slowdown`
+// 0), and pinned memory without end. `reference.py` beside it says the same a third time, by another method.
 #pragma once
 
 #include <cstdint>
 
-#include "plan/settings.h"
+#include "plan/plan.h"
 #include "traces/machine.h"
 #include "traces/profile.h"
 
@@ -26,5 +26,7 @@ struct Answer {
 // Throws std::invalid_argument for settings or machines outside of the above, std::logic_error if the step
 // cannot end. Cost: quadratic in the blocks.
 Answer simulate(const Profile& profile, const Machine& machine, const Settings& settings);
+// The same for a free plan, of whose blocks each decides for itself.
+Answer simulate(const Profile& profile, const Machine& machine, const Plan& plan);
 
 }  // namespace stowage::reference

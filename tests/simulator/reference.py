@@ -101,10 +101,13 @@ class Step:
         groups = groups_of(self.blocks, profile.get("segments_cross_groups", False))
         chosen = segments_of(groups, settings)
         self.segments = chosen if self.policy in ("recompute", "recompute+offload") else []
+        self.scope = settings.get("scope") if self.segments else None
+        if self.scope:  # each block by itself
+            self.segments = [(i, i) for first, last in self.segments for i in range(first, last + 1)]
         self.segment_at = {i: s for s in self.segments for i in range(s[0], s[1] + 1)}
-        self.sent = {}  # block -> what it sends to the host: indices into its tensors, or "input"
+        self.sent = {}  # block -> what it sends to the host: indices into its tensors, "input" or "part"
         if self.policy == "recompute+offload":
-            self.sent = {first: ["input"] for first, _ in chosen}
+            self.sent = {i: ["input" if self.part_input(i) is None else "part"] for i, _ in self.segments}
         if self.policy == "offload":
             for i in (i for first, last in chosen for i in range(first, last + 1)):
                 scope = settings.get("scope")
@@ -127,7 +130,8 @@ class Step:
             first, last = self.segment_at.get(i, (i, i))
             if i in self.segment_at:
                 for j in range(first, last + 1):
-                    self.lengths["R", j] = self.blocks[j]["forward_ns"]
+                    self.lengths["R", j] = (self.blocks[j]["scope_forward_ns"][self.scope] if self.scope
+                                            else self.blocks[j]["forward_ns"])
             for j in range(last, first - 1, -1):
                 self.lengths["B", j] = self.blocks[j]["backward_ns"]
             i = first - 1
@@ -198,7 +202,20 @@ class Step:
                       for lane, copies in queued.items()}
 
     def size(self, i, what):
+        if what == "part":
+            return self.part_input(i)
         return self.blocks[i]["input_bytes"] if what == "input" else tensors_of(self.blocks[i])[what][0]
+
+    def part_input(self, i):
+        """What a recomputed scope starts from; None where that is the block's own input."""
+        if self.scope is None:
+            return None
+        default = None if self.scope == "attention" else self.blocks[i]["input_bytes"]
+        return self.blocks[i].get("scope_input_bytes", {}).get(self.scope, default)
+
+    def again(self, i, scope):
+        """Whether a tensor of this scope is made by a recomputation."""
+        return i in self.segment_at and self.scope in (None, scope)
 
     # --- when ---------------------------------------------------------------------------------------------
 
@@ -281,8 +298,11 @@ class Step:
         # The gradient of the input.
         if i > 0:
             yield begin(("B", i)), end(("B", i - 1)), self.x(i)
-        for k, (size, _) in enumerate(tensors_of(self.blocks[i])):
-            made = begin(("R" if i in self.segment_at else "F", i))
+        if i in self.segment_at and self.part_input(i) is not None:
+            gone = end(("send", i, "part")) if "part" in self.sent.get(i, []) else end(("B", i))
+            yield begin(("F", i)), gone, self.part_input(i)
+        for k, (size, scope) in enumerate(tensors_of(self.blocks[i])):
+            made = begin(("R" if self.again(i, scope) else "F", i))
             yield made, end(("send", i, k)) if k in self.sent.get(i, []) else end(("B", i)), size
 
     def on_host(self):

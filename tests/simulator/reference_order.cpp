@@ -35,6 +35,13 @@ std::vector<Block> unrolled(const Profile& profile) {
   return blocks;
 }
 
+// Attention starts from the block's input unless the profile says otherwise.
+bool has_part_input(const Block& block) {
+  if (!block.scope) return false;
+  const std::size_t scope = static_cast<std::size_t>(*block.scope);
+  return *block.scope != Scope::attention || block.profile.sizes.scope_input[scope].has_value();
+}
+
 void choose_segments(std::vector<Block>& blocks, bool cross_groups, const Settings& settings) {
   const Int w = settings.interval, s = settings.stride.value_or(w);
   if (w < 1 || s < w) throw std::invalid_argument("interval below 1, or stride below interval");
@@ -58,13 +65,26 @@ void choose_segments(std::vector<Block>& blocks, bool cross_groups, const Settin
   }
 }
 
+void recompute(Block& block, std::optional<Scope> scope) {
+  block.recomputed = true;
+  block.scope = scope;
+  if (scope) block.first_of_segment = block.last_of_segment = true;
+  for (Tensor& tensor : block.saved) tensor.again = !scope || tensor.scope == *scope;
+}
+
+// The input of the recomputation: the scope's own where it has one, else the block's.
+Int travelling_input(const Block& block) {
+  return has_part_input(block) ? block.part_input() : block.profile.sizes.input.value;
+}
+
 void choose_travel(std::vector<Block>& blocks, const Settings& settings) {
   for (Block& block : blocks) {
-    block.recomputed = block.in_segment &&
-                       (settings.policy == Policy::recompute || settings.policy == Policy::recompute_offload);
+    if (!block.in_segment) continue;
+    if (settings.policy == Policy::recompute || settings.policy == Policy::recompute_offload)
+      recompute(block, settings.scope);
     if (settings.policy == Policy::recompute_offload && block.first_of_segment)
-      block.offloaded.push_back(block.profile.sizes.input.value);
-    if (settings.policy == Policy::offload && block.in_segment)
+      block.offloaded.push_back(travelling_input(block));
+    if (settings.policy == Policy::offload)
       for (const Tensor& tensor : block.saved)
         if (!settings.scope || tensor.scope == *settings.scope) block.offloaded.push_back(tensor.bytes);
   }
@@ -77,6 +97,23 @@ void choose_swapped(std::vector<Block>& blocks, const SwapSettings& swap) {
     if (swap.which == SwapWhich::first) blocks[i].swapped = true;
     if (swap.which == SwapWhich::last) blocks[n - 1 - i].swapped = true;
     if (swap.which == SwapWhich::spread) blocks[i * n / c].swapped = true;
+  }
+  for (Block& block : blocks) block.two_way = swap.mode == SwapMode::two_way;
+}
+
+void follow(std::vector<Block>& blocks, const Plan& plan) {
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    Block& block = blocks[i];
+    const BlockDecision& decision = plan.blocks[i];
+    if (decision.activation == Activation::recompute) {
+      block.first_of_segment = i == 0 || plan.blocks[i - 1].segment != decision.segment;
+      block.last_of_segment = i + 1 == blocks.size() || plan.blocks[i + 1].segment != decision.segment;
+      recompute(block, decision.scope);
+    }
+    if (decision.offload_input) block.offloaded.push_back(travelling_input(block));
+    for (std::uint32_t storage : decision.offload) block.offloaded.push_back(block.saved[storage].bytes);
+    block.swapped = decision.weights != Residence::resident;
+    block.two_way = decision.weights == Residence::two_way;
   }
 }
 
@@ -91,7 +128,7 @@ std::vector<Step> compute_order(const std::vector<Block>& blocks, const FixedCos
     a = b;
     if (blocks[b].recomputed) {
       while (!blocks[a].first_of_segment) --a;
-      for (int i = a; i <= b; ++i) steps.push_back({Kind::recompute, i, forward(i)});
+      for (int i = a; i <= b; ++i) steps.push_back({Kind::recompute, i, blocks[i].again()});
     }
     for (int i = b; i >= a; --i) steps.push_back({Kind::backward, i, backward(i)});
   }
@@ -133,18 +170,39 @@ std::vector<Restore> restores_of(const std::vector<Block>& blocks, const std::ve
   return restores;
 }
 
-}  // namespace
-
-Order order_of(const Profile& profile, const Settings& settings) {
+Order ordered(std::vector<Block> blocks, const FixedCosts& fixed) {
   Order order;
-  order.blocks = unrolled(profile);
-  choose_segments(order.blocks, profile.segments_cross_groups, settings);
-  choose_travel(order.blocks, settings);
-  choose_swapped(order.blocks, settings.swap);
-  order.steps = compute_order(order.blocks, profile.fixed);
+  order.blocks = std::move(blocks);
+  order.steps = compute_order(order.blocks, fixed);
   order.uses = uses_of_swapped(order.blocks, order.steps);
   order.restores = restores_of(order.blocks, order.steps);
   return order;
+}
+
+}  // namespace
+
+Int Block::part_input() const {
+  if (!has_part_input(*this)) return 0;
+  return profile.sizes.scope_input[static_cast<std::size_t>(*scope)].value_or(profile.sizes.input).value;
+}
+
+Int Block::again() const {
+  if (!scope) return profile.times.forward.value;
+  return profile.times.scope_forward.at(static_cast<std::size_t>(*scope)).value().value;
+}
+
+Order order_of(const Profile& profile, const Settings& settings) {
+  std::vector<Block> blocks = unrolled(profile);
+  choose_segments(blocks, profile.segments_cross_groups, settings);
+  choose_travel(blocks, settings);
+  choose_swapped(blocks, settings.swap);
+  return ordered(std::move(blocks), profile.fixed);
+}
+
+Order order_of(const Profile& profile, const Plan& plan) {
+  std::vector<Block> blocks = unrolled(profile);
+  follow(blocks, plan);
+  return ordered(std::move(blocks), profile.fixed);
 }
 
 }  // namespace stowage::reference

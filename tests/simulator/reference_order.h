@@ -4,9 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "plan/settings.h"
+#include "plan/plan.h"
 #include "traces/profile.h"
 
 namespace stowage::reference {
@@ -17,16 +18,24 @@ using Int = std::int64_t;
 struct Tensor {
   Int bytes;
   Scope scope;
+  bool again = false;  // dropped by the forward, made again by the recomputation
 };
 
 struct Block {
   BlockProfile profile;
   std::vector<Tensor> saved;
-  // What the settings decide.
+  // What settings or a plan decide.
   bool in_segment = false, first_of_segment = false, last_of_segment = false;
-  bool recomputed = false;
-  bool swapped = false;
-  std::vector<Int> offloaded;  // bytes of each tensor that travels, in the profile's order
+  bool recomputed = false;     // all of it, or
+  std::optional<Scope> scope;  // this part
+  bool swapped = false, two_way = false;
+  std::vector<Int>
+      offloaded;  // bytes of each thing that travels: an input, or tensors in the profile's order
+
+  // What the recomputed part starts from, beside the block's own input.
+  Int part_input() const;
+  // How long the recomputation takes.
+  Int again() const;
 };
 
 enum class Kind : std::uint8_t { prologue, forward, epilogue, recompute, backward, optimizer };
@@ -66,5 +75,7 @@ struct Order {
 
 // Throws std::invalid_argument where the stride is below the interval.
 Order order_of(const Profile& profile, const Settings& settings);
+// What a plan's blocks say, taken by their word.
+Order order_of(const Profile& profile, const Plan& plan);
 
 }  // namespace stowage::reference

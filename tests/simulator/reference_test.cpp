@@ -18,7 +18,7 @@ reference::Answer example(const Settings& settings) {
   block.count = 4;
   block.times.forward = {10};
   block.times.backward = {20};
-  block.sizes = {{2}, {5}, {1}, {3}, {4}, {}};
+  block.sizes = {{2}, {5}, {1}, {3}, {4}, {}, {}};
   block.saved = {{"qkv", {12}, Scope::attention, {}, {}}, {"hidden", {8}, Scope::ffn, {}, {}}};
   Profile profile;
   profile.fixed.resident = {100};

@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plan/layout.h"
+#include "plan/segments.h"
+
+namespace stowage {
+namespace {
+
+// A buffer that was sent to the host: what took it there and where it lies.
+struct Sent {
+  CopyId store;
+  BufferId host;
+  std::optional<std::uint32_t> storage;  // absent: what a recomputation starts from
+  Bytes bytes;
+};
+
+class PassPlacement {
+ public:
+  PassPlacement(Layout& layout, const Pass& pass)
+      : layout_(layout),
+        builder_(layout.builder),
+        table_(layout.table),
+        plan_(layout.plan),
+        pass_(pass),
+        n_(table_.size()),
+        sent_(n_),
+        inputs_(n_ + 1) {}
+
+  void place() {
+    layout_.within(only(pass_.epilogue), BufferKind::workspace, n_, table_.fixed.epilogue_bytes);
+    inputs_[0] = builder_.initial({Space::device, BufferKind::activation, 0, {}, table_.activation(0)});
+    for (std::uint32_t i = 0; i < n_; ++i) place_block(i);
+    place_restores();
+  }
+
+ private:
+  // What the recomputed scope of block i starts from, where that is not the block's own input.
+  std::optional<Bytes> scope_input(std::uint32_t i) const {
+    const std::optional<Scope> scope = plan_.blocks[i].scope;
+    return scope ? table_.rows[i].sizes.scope_input[static_cast<std::size_t>(*scope)] : std::nullopt;
+  }
+
+  void place_block(std::uint32_t i);
+  void place_input(std::uint32_t i);
+  void place_output(std::uint32_t i);
+  void place_scope_input(std::uint32_t i);
+  void place_gradient_of_output(std::uint32_t i);
+  void place_saved(std::uint32_t i);
+  void send(std::uint32_t i, std::optional<std::uint32_t> storage, BufferId device, Bytes bytes);
+  void place_restores();
+  void bring_back(std::uint32_t i, Trigger issue);
+
+  Layout& layout_;
+  ProgramBuilder& builder_;
+  const BlockTable& table_;
+  const Plan& plan_;
+  const Pass& pass_;
+  const std::uint32_t n_;
+  std::vector<std::vector<Sent>> sent_;  // for each block, in the order in which it comes back
+  std::vector<BufferId> inputs_;         // X_i as the forward pass makes it
+};
+
+void PassPlacement::place_block(std::uint32_t i) {
+  const BlockSteps& steps = pass_.blocks[i];
+  const BlockSizes& sizes = table_.rows[i].sizes;
+  layout_.within(steps.forward, BufferKind::workspace, i,
+                 recomputed(plan_, i) ? *sizes.dropped_workspace : sizes.forward_workspace);
+  if (steps.recompute) layout_.within(*steps.recompute, BufferKind::workspace, i, sizes.forward_workspace);
+  layout_.within(steps.backward, BufferKind::workspace, i, sizes.backward_workspace);
+  const BufferId gradient = layout_.made_by(steps.backward, BufferKind::gradient, i, sizes.gradient);
+  builder_.free(gradient, end_of(layout_.order.optimizer));
+  place_output(i);
+  place_input(i);
+  place_scope_input(i);
+  place_gradient_of_output(i);
+  place_saved(i);
+}
+
+void PassPlacement::place_output(std::uint32_t i) {
+  const BlockSteps& steps = pass_.blocks[i];
+  const Bytes output = table_.activation(i + 1);
+  inputs_[i + 1] = layout_.made_by(steps.forward, BufferKind::activation, i + 1, output);
+  if (i + 1 == n_) builder_.free(inputs_[n_], end_of(only(pass_.epilogue)));
+  if (!steps.recompute) return;
+  const BufferId again = layout_.made_by(*steps.recompute, BufferKind::activation, i + 1, output);
+  const bool last = ends_segment(plan_, i);
+  builder_.free(again, end_of(last ? *steps.recompute : pass_.blocks[i + 1].backward));
+}
+
+void PassPlacement::place_input(std::uint32_t i) {
+  const BlockSteps& steps = pass_.blocks[i];
+  if (recomputed(plan_, i) && !starts_segment(plan_, i))
+    builder_.free(inputs_[i], end_of(steps.forward));
+  else if (plan_.blocks[i].offload_input && !scope_input(i))
+    send(i, {}, inputs_[i], table_.activation(i));
+  else
+    builder_.free(inputs_[i], end_of(steps.backward));
+}
+
+void PassPlacement::place_scope_input(std::uint32_t i) {
+  const std::optional<Bytes> bytes = scope_input(i);
+  if (!bytes) return;
+  const BlockSteps& steps = pass_.blocks[i];
+  const BufferId input = layout_.made_by(steps.forward, BufferKind::activation, i, *bytes);
+  if (plan_.blocks[i].offload_input)
+    send(i, {}, input, *bytes);
+  else
+    builder_.free(input, end_of(steps.backward));
+}
+
+void PassPlacement::place_gradient_of_output(std::uint32_t i) {
+  const Range maker = i + 1 == n_ ? only(pass_.epilogue) : pass_.blocks[i + 1].backward;
+  const BufferId id =
+      layout_.made_by(maker, BufferKind::activation_gradient, i + 1, table_.activation(i + 1));
+  builder_.free(id, end_of(pass_.blocks[i].backward));
+}
+
+void PassPlacement::place_saved(std::uint32_t i) {
+  const BlockSteps& steps = pass_.blocks[i];
+  const std::span<const SavedStorage> all = table_.storages_of(i);
+  const BlockDecision& decision = plan_.blocks[i];
+  auto next_away = decision.offload.begin();
+  for (std::uint32_t s = 0; s < all.size(); ++s) {
+    const BufferId id = builder_.buffer({Space::device, BufferKind::saved, i, s, all[s].bytes});
+    const bool again = drops(decision, all[s]);
+    builder_.alloc(id, begin_of(again ? *steps.recompute : steps.forward));
+    if (next_away != decision.offload.end() && *next_away == s) {
+      send(i, s, id, all[s].bytes);
+      ++next_away;
+    } else {
+      builder_.free(id, end_of(steps.backward));
+    }
+  }
+}
+
+// At the end of block i's forward.
+void PassPlacement::send(std::uint32_t i, std::optional<std::uint32_t> storage, BufferId device,
+                         Bytes bytes) {
+  const StepKind kind = storage ? StepKind::store_saved : StepKind::store_input;
+  const BufferKind what = storage ? BufferKind::saved : BufferKind::activation;
+  const CopyId store =
+      builder_.copy({kind, Lane::d2h, i, storage, {}, bytes, end_of(pass_.blocks[i].forward)});
+  const BufferId host = builder_.buffer({Space::host, what, i, storage, bytes});
+  builder_.alloc_at_issue(host, store);
+  builder_.free_after(device, store);
+  sent_[i].push_back({store, host, storage, bytes});
+}
+
+void PassPlacement::place_restores() {
+  std::vector<std::uint32_t> blocks;
+  for (std::uint32_t i = 0; i < n_; ++i)
+    if (!sent_[i].empty()) blocks.push_back(i);
+  const auto resumes = [&](std::uint32_t block) { return pass_.blocks[block].resumes(); };
+  std::sort(blocks.begin(), blocks.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return resumes(a) < resumes(b); });
+  for (std::size_t k = 0; k < blocks.size(); ++k)
+    bring_back(blocks[k], layout_.issue_of(k, begin_of(only(pass_.epilogue)),
+                                           [&](std::size_t j) { return resumes(blocks[j]); }));
+}
+
+void PassPlacement::bring_back(std::uint32_t i, Trigger issue) {
+  const BlockSteps& steps = pass_.blocks[i];
+  for (const Sent& sent : sent_[i]) {
+    const StepKind kind = sent.storage ? StepKind::restore_saved : StepKind::restore_input;
+    const BufferKind what = sent.storage ? BufferKind::saved : BufferKind::activation;
+    const CopyId restore =
+        builder_.copy({kind, Lane::h2d, i, sent.storage, {}, sent.bytes, issue}, sent.store);
+    const BufferId device = builder_.buffer({Space::device, what, i, sent.storage, sent.bytes});
+    builder_.alloc_at_issue(device, restore);
+    builder_.free(device, end_of(steps.backward));
+    builder_.free_after(sent.host, restore);
+    builder_.wait(steps.resumes(), restore);
+  }
+}
+
+}  // namespace
+
+void place_pass(Layout& layout, const Pass& pass) {
+  PassPlacement(layout, pass).place();
+}
+
+}  // namespace stowage
