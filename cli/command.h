@@ -35,6 +35,7 @@ std::unique_ptr<Command> compare_command();
 std::unique_ptr<Command> import_command();
 std::unique_ptr<Command> simulate_command();
 std::unique_ptr<Command> tune_command();
+std::unique_ptr<Command> validate_command();
 
 // With LibTorch only.
 std::unique_ptr<Command> demo_command();

@@ -33,6 +33,7 @@ Commands all_commands() {
   commands.push_back(simulate_command());
   commands.push_back(tune_command());
   commands.push_back(compare_command());
+  commands.push_back(validate_command());
   return commands;
 }
 

@@ -1,0 +1,13 @@
+#include "cli/shipped_catalogue.h"
+
+namespace stowage {
+
+std::string shipped_families() {
+  return STOWAGE_CATALOGUE_FOLDER "/families.json";
+}
+
+std::string published_table(const std::string& name) {
+  return STOWAGE_CATALOGUE_FOLDER "/published/" + name;
+}
+
+}  // namespace stowage

@@ -1,0 +1,25 @@
+// A predicted sweep, for people and as JSON.
+#pragma once
+
+#include <string>
+
+#include "traces/json.h"
+#include "validation/sweep.h"
+
+namespace stowage {
+
+// "0.37 %".
+std::string hundredths(double share);
+
+// The sentence, a line for each family, what had no effect, and the predictions that are furthest off; empty
+// where there is nothing to tell.
+std::string sentence(const SweepReport& report);
+std::string families_text(const SweepReport& report);
+std::string inert_text(const SweepReport& report);
+std::string worst_text(const SweepReport& report, std::size_t count);
+
+void write(JsonWriter& json, const ErrorFigures& figures);
+// The keys `memory`, `time`, `inert` and `rows`, into an object that is open.
+void write(JsonWriter& json, const SweepReport& report);
+
+}  // namespace stowage
