@@ -33,6 +33,7 @@ class Command {
 
 std::unique_ptr<Command> compare_command();
 std::unique_ptr<Command> import_command();
+std::unique_ptr<Command> replay_command();
 std::unique_ptr<Command> simulate_command();
 std::unique_ptr<Command> tune_command();
 std::unique_ptr<Command> validate_command();

@@ -1,12 +1,10 @@
 // stowage import: what a recording holds, and a profile and a machine from it.
-#include "traces/import/import.h"
-
 #include <CLI/CLI.hpp>
-#include <filesystem>
 
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
+#include "cli/recording_input.h"
 #include "cli/recording_text.h"
 #include "traces/error.h"
 #include "traces/file.h"
@@ -16,12 +14,6 @@
 
 namespace stowage {
 namespace {
-
-// "trace" of "runs/trace.json.gz"; "recording" of a pipe.
-std::string name_of_file(const std::string& file) {
-  const std::string name = std::filesystem::path(file).filename().string();
-  return file == "-" || file.starts_with("/dev/") ? "recording" : name.substr(0, name.find('.', 1));
-}
 
 Bytes required(const std::optional<Bytes>& bytes, const char* flag, const char* what) {
   if (!bytes)
@@ -40,30 +32,22 @@ class ImportCommand final : public Command {
   }
 
   void declare(CLI::App& app) override {
-    app.add_option("FILE", file_,
-                   "A profiler trace, memory snapshot, memory timeline or execution trace, gzipped or not; - "
-                   "reads a pipe")
-        ->required()
-        ->type_name("FILE");
+    recording_.declare(app);
     app.add_option("-o,--output", profile_, "Write the profile")->type_name("FILE");
     app.add_option("--machine-output", machine_, "Write a machine, links fitted to the recording's copies")
         ->type_name("FILE");
-    app.add_option("--blocks", options_.blocks,
-                   "Blocks are the ranges, modules or operators whose name this matches")
-        ->type_name("REGEX");
     memory_.declare(app);
   }
 
   Answer run(Output& output) override {
-    const ImportReport report = import_recording(file_, options_);
+    const ImportReport report = recording_.read(output);
     const std::string machine = machine_.empty() ? "" : to_json(machine_from(report, output));
-    if (!profile_.empty()) write_file(profile_, to_json(profile_of(report, name_of_file(file_))));
+    if (!profile_.empty()) write_file(profile_, to_json(profile_of(report, recording_.name())));
     if (!machine_.empty()) write_file(machine_, machine);
-    if (!report.clean()) output.warn(file_ + ": damaged: " + repairs_text(report.repairs));
-    output.answer((report.clean() ? "Read " : "Recovered ") + describe(report) + ".");
+    output.answer(sentence(report));
     output.say("\n" + recording_text(report));
     output.object(to_json(report));
-    return report.clean() ? Answer::done : Answer::no;
+    return stowage::answer(report);
   }
 
  private:
@@ -72,7 +56,7 @@ class ImportCommand final : public Command {
     if (!recorded.links)
       throw InputError("--machine-output", "", "the recording holds no copy over the link that tells a rate");
     Machine machine;
-    machine.name = recorded.device.empty() ? name_of_file(file_) : recorded.device;
+    machine.name = recorded.device.empty() ? recording_.name() : recorded.device;
     machine.device.memory =
         required(memory_.vram ? memory_.vram : recorded.device_memory, "--vram", "device");
     machine.host.memory = machine.host.pinned_limit = required(memory_.host_ram, "--host-ram", "host");
@@ -82,8 +66,8 @@ class ImportCommand final : public Command {
     return machine;
   }
 
-  std::string file_, profile_, machine_;
-  ImportOptions options_;
+  RecordingInput recording_;
+  std::string profile_, machine_;
   MemoryFlags memory_;
 };
 

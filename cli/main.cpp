@@ -30,6 +30,7 @@ Commands all_commands() {
   Commands commands;
   add_torch_commands(commands);
   commands.push_back(import_command());
+  commands.push_back(replay_command());
   commands.push_back(simulate_command());
   commands.push_back(tune_command());
   commands.push_back(compare_command());

@@ -222,6 +222,8 @@ TEST_CASE("recomputation inside the backward is told apart, block by block") {
   REQUIRE(first.backward == micros(1000));
   REQUIRE(second.backward == micros(100));
   REQUIRE(first.forward == micros(2));
+  REQUIRE(first.segment == 0U);
+  REQUIRE(second.segment == 0U);  // one after the other: one segment
 }
 
 TEST_CASE("reentrant recomputation makes nodes of its own, which belong to its blocks") {

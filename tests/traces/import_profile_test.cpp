@@ -26,6 +26,7 @@ ImportReport two_blocks() {
   report.steps = {{{0}, {900}, Bytes{1200}, Bytes{1008}}};
   report.memory.emplace();
   report.memory->account.peak = {1200};
+  report.memory->account.owners = {{60}, {60}};
   return report;
 }
 

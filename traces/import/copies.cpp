@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "traces/import/activity.h"
 #include "traces/import/intervals.h"
 #include "traces/import/medians.h"
 
@@ -84,25 +85,6 @@ std::optional<double> claimed_rate_off_by(const KinetoTrace& trace) {
   return median(std::move(ratios));
 }
 
-// Where the link is crossed and where kernels run, each as disjoint intervals in time order.
-struct Activity {
-  explicit Activity(const KinetoTrace& trace) {
-    for (const DeviceCopy& copy : trace.copies) {
-      if (copy.kind.crosses()) crossing.push_back({copy.span.begin, copy.span.end});
-      all.push_back({copy.span.begin, copy.span.end});
-    }
-    for (const DeviceSpan& span : trace.device) {
-      if (span.kind == DeviceKind::kernel) kernels.push_back({span.begin, span.end});
-      all.push_back({span.begin, span.end});
-    }
-    crossing = united(std::move(crossing));
-    kernels = united(std::move(kernels));
-    all = united(std::move(all));
-  }
-
-  std::vector<Interval> crossing, kernels, all;
-};
-
 }  // namespace
 
 CopyReport copy_report(const KinetoTrace& trace) {
@@ -113,22 +95,6 @@ CopyReport copy_report(const KinetoTrace& trace) {
           .crossing = length(activity.crossing),
           .hidden = overlap(activity.crossing, activity.kernels),
           .claimed_rate_off_by = claimed_rate_off_by(trace)};
-}
-
-std::vector<StepUse> use_of(const KinetoTrace& trace, const std::vector<StepWindow>& steps) {
-  const Activity activity(trace);
-  std::vector<Interval> windows;
-  for (const StepWindow& step : steps) windows.push_back({step.begin, step.end});
-  std::vector<StepUse> uses(steps.size());
-  const auto add = [&](const std::vector<Interval>& times, Nanos StepUse::*part) {
-    for (const Interval& time : common(times, windows)) {
-      if (const auto step = step_at(steps, time.begin)) uses[*step].*part += time.end - time.begin;
-    }
-  };
-  add(activity.all, &StepUse::busy);
-  add(activity.crossing, &StepUse::crossing);
-  add(common(activity.crossing, activity.kernels), &StepUse::hidden);
-  return uses;
 }
 
 Occupation occupation(const KinetoTrace& trace) {

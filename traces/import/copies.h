@@ -9,7 +9,6 @@
 #include "traces/import/copy_kind.h"
 #include "traces/import/kineto_trace.h"
 #include "traces/import/link_fit.h"
-#include "traces/import/steps.h"
 
 namespace stowage {
 
@@ -53,15 +52,5 @@ struct Occupation {
 };
 
 Occupation occupation(const KinetoTrace& trace);
-
-// What falls into one step's window, by the device's clock.
-struct StepUse {
-  Nanos busy;      // while anything runs
-  Nanos crossing;  // while a copy crosses the link
-  Nanos hidden;    // of that, while a kernel runs as well
-};
-
-// By step.
-std::vector<StepUse> use_of(const KinetoTrace& trace, const std::vector<StepWindow>& steps);
 
 }  // namespace stowage

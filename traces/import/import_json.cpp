@@ -4,25 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "traces/json.h"
-
 namespace stowage {
 namespace {
-
-void write_repairs(JsonWriter& json, const Repairs& repairs) {
-  json.key("recovered").begin_object();
-  for (int i = 0; i < repair_count; ++i) {
-    const auto repair = static_cast<Repair>(i);
-    if (repairs[repair].count > 0) json.field(name_of(repair), repairs[repair].count);
-  }
-  json.end_object();
-  json.key("first_offsets").begin_object();
-  for (int i = 0; i < repair_count; ++i) {
-    const auto repair = static_cast<Repair>(i);
-    if (repairs[repair].count > 0) json.field(name_of(repair), repairs[repair].first_offset);
-  }
-  json.end_object();
-}
 
 void write_block(JsonWriter& json, const ImportedBlock& block) {
   json.begin_object();
@@ -160,10 +143,25 @@ void write_synchronisation(JsonWriter& json, const SynchronisationReport& report
 
 }  // namespace
 
+void write_recovered(JsonWriter& json, const Repairs& repairs) {
+  json.key("recovered").begin_object();
+  for (int i = 0; i < repair_count; ++i) {
+    const auto repair = static_cast<Repair>(i);
+    if (repairs[repair].count > 0) json.field(name_of(repair), repairs[repair].count);
+  }
+  json.end_object();
+  json.key("first_offsets").begin_object();
+  for (int i = 0; i < repair_count; ++i) {
+    const auto repair = static_cast<Repair>(i);
+    if (repairs[repair].count > 0) json.field(name_of(repair), repairs[repair].first_offset);
+  }
+  json.end_object();
+}
+
 std::string to_json(const ImportReport& report) {
   JsonWriter json;
   json.begin_object().field("format", name_of(report.format)).field("events", report.events);
-  write_repairs(json, report.repairs);
+  write_recovered(json, report.repairs);
   json.field("found_by", name_of(report.found.how)).key("blocks").begin_array();
   for (const ImportedBlock& block : report.found.blocks) write_block(json, block);
   json.end_array().field("explained", report.time ? report.time->totals.explained() : 0.0);

@@ -65,17 +65,27 @@ Bytes resident(const ImportReport& report, Bytes input) {
   return at_least_none(levels.empty() ? report.memory->account.end : median(std::move(levels)));
 }
 
-// What the peak holds beyond the blocks and what they start from: the loss.
+// What the peak holds beyond the blocks and what they start from: the loss. A peak at which the blocks hold
+// little is none of the loss.
 Bytes epilogue_bytes(const ImportReport& report, const Profile& profile) {
-  if (!report.memory) return {};
+  if (!report.memory || report.found.blocks.empty() || !peaks_with_blocks(report)) return {};
   Bytes level = profile.fixed.resident + profile.blocks.front().sizes.input + profile.fixed.output;
   for (const ImportedBlock& block : report.found.blocks) level += block.bytes.saved;
   return at_least_none(report.memory->account.peak - level);
 }
 
+// Without work that was timed, the length of a step.
 BlockProfile whole_model(const ImportReport& report) {
   BlockProfile model;
   model.name = "model";
+  if (report.memory)
+    model.sizes.forward_workspace = at_least_none(report.memory->account.peak - resident(report, {}));
+  if (!report.time) {
+    std::vector<Nanos> lengths;
+    for (const ImportedStep& step : report.steps) lengths.push_back(step.end - step.begin);
+    model.times.forward = median(std::move(lengths));
+    return model;
+  }
   model.times.forward =
       over_steps(report, [](const StepWork& step) { return step.prologue + step.epilogue; });
   model.times.backward = over_steps(report, [](const StepWork& step) { return step.backward; });
@@ -83,6 +93,14 @@ BlockProfile whole_model(const ImportReport& report) {
 }
 
 }  // namespace
+
+bool peaks_with_blocks(const ImportReport& report) {
+  if (!report.memory) return false;
+  Bytes held, saved;
+  for (const Bytes bytes : report.memory->account.owners) held += bytes;
+  for (const ImportedBlock& block : report.found.blocks) saved += block.bytes.saved;
+  return held.value >= saved.value / 2;
+}
 
 Profile profile_of(const ImportReport& report, const std::string& name) {
   Profile profile;
@@ -107,6 +125,9 @@ Profile profile_of(const ImportReport& report, const std::string& name) {
     profile.fixed.output = at_least_none(blocks.back().bytes.output);
   }
   profile.fixed.epilogue_bytes = epilogue_bytes(report, profile);
+  // What takes no time holds no memory.
+  if (profile.fixed.epilogue_bytes.value > 0)
+    profile.fixed.epilogue = std::max(profile.fixed.epilogue, Nanos{1});
   return profile;
 }
 

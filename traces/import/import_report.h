@@ -11,6 +11,7 @@
 #include "traces/import/copies.h"
 #include "traces/import/repairs.h"
 #include "traces/import/step_memory.h"
+#include "traces/import/step_use.h"
 #include "traces/import/time_sheet.h"
 #include "traces/import/trace_header.h"
 #include "traces/profile.h"
@@ -47,7 +48,7 @@ struct TimeReport {
   WorkTotals totals;
   Occupation occupation;
   std::vector<StepWork> steps;
-  std::vector<StepUse> use;  // of the device, by step; empty where nothing ran on one
+  std::vector<StepUse> use;  // by step
 };
 
 // One category, block or other owner, and what it had live at the peak.

@@ -158,13 +158,13 @@ ImportReport understand(const KinetoTrace& trace, const ImportOptions& options) 
   const std::vector<StepWindow> steps = device_steps(trace, windows);
   report.steps = imported_steps(trace, steps);
   report.devices = trace.header.devices;
-  TimeSheet sheet = time_sheet(work_of(trace, order), contexts, blocks, windows);
+  const std::vector<Work> work = work_of(trace, order);
+  TimeSheet sheet = time_sheet(work, contexts, blocks, windows);
   report.time = TimeReport{.on_device = has_device_work(trace),
                            .totals = sheet.totals,
                            .occupation = occupation(trace),
                            .steps = std::move(sheet.steps),
-                           .use = {}};
-  if (report.time->on_device) report.time->use = use_of(trace, steps);
+                           .use = use_of(trace, work, steps)};
   std::vector<BlockBytes> bytes;
   if (const std::optional<std::uint8_t> device = main_memory(trace)) {
     bytes = block_bytes(trace, *device, contexts, blocks, windows);

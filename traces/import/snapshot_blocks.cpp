@@ -50,13 +50,38 @@ class Rounds {
 
   const std::vector<Round>& all() const { return rounds_; }
 
+  // What of a step is no block's.
+  StepWork around_blocks(std::size_t step, Nanos begin, Nanos end) const {
+    Nanos in_forward;
+    const Round *earliest = nullptr, *latest = nullptr;
+    for (const Round& round : rounds_) {
+      if (round.pass->step != step) continue;
+      if (!earliest) earliest = &round;
+      latest = &round;
+      in_forward += time_between(round.pass->first, round.pass->last);
+    }
+    if (!latest) return {.prologue = {}, .epilogue = end - begin, .backward = {}, .optimizer = {}};
+    const Nanos first = time_at(earliest->pass->first);
+    const Nanos backward_begin = latest->backward_first ? time_at(*latest->backward_first) : end;
+    const Nanos backward_end = earliest->backward_last ? time_at(*earliest->backward_last) : end;
+    const auto positive = [](Nanos nanos) { return std::max(nanos, Nanos{}); };
+    return {.prologue = positive(first - begin),
+            .epilogue = positive(backward_begin - first - in_forward),
+            .backward = {},
+            .optimizer = latest->backward_first ? positive(end - backward_end) : Nanos{}};
+  }
+
   Nanos time_between(std::size_t first, std::size_t last) const {
-    const std::vector<MemoryOperation>& log = history_->log;
-    if (log.empty()) return {};
-    return std::max(Nanos{}, log[std::min(last, log.size() - 1)].at - log[first].at);
+    if (history_->log.empty()) return {};
+    return std::max(Nanos{}, time_at(last) - time_at(first));
   }
 
  private:
+  // Of an operation; of the last one for what lies beyond.
+  Nanos time_at(std::size_t operation) const {
+    return history_->log[std::min(operation, history_->log.size() - 1)].at;
+  }
+
   void add(const SnapshotPass& pass) {
     const std::span operations = std::span(history_->log).subspan(pass.first, pass.last - pass.first);
     rounds_.push_back({&pass, memory_of(operations), std::nullopt, std::nullopt, {}, {}});
@@ -124,11 +149,13 @@ void add_round(const Rounds& rounds, const Round& round, Samples& samples, Impor
 
 }  // namespace
 
-std::vector<ImportedBlock> snapshot_blocks(const SnapshotHistory& history, std::size_t steps) {
+SnapshotBlocks snapshot_blocks(const SnapshotHistory& history, const std::vector<ImportedStep>& steps) {
   const Rounds rounds(history);
   std::vector<Samples> samples(history.blocks);
-  std::vector<ImportedBlock> blocks(history.blocks);
-  for (ImportedBlock& block : blocks) block.passes.resize(steps);
+  SnapshotBlocks found;
+  std::vector<ImportedBlock>& blocks = found.blocks;
+  blocks.resize(history.blocks);
+  for (ImportedBlock& block : blocks) block.passes.resize(steps.size());
   for (const Round& round : rounds.all())
     add_round(rounds, round, samples[round.pass->block], blocks[round.pass->block]);
   for (std::size_t id = 0; id < blocks.size(); ++id) {
@@ -143,7 +170,9 @@ std::vector<ImportedBlock> snapshot_blocks(const SnapshotHistory& history, std::
                         .gradient = median(std::move(of.gradient)),
                         .backward_rise = median(std::move(of.rise))};
   }
-  return blocks;
+  for (std::size_t step = 0; step < steps.size(); ++step)
+    found.steps.push_back(rounds.around_blocks(step, steps[step].begin, steps[step].end));
+  return found;
 }
 
 }  // namespace stowage

@@ -8,9 +8,16 @@
 
 namespace stowage {
 
-// One entry for each block. The backward of a block begins with the first free of what its forward kept and
-// ends where that of the block before it begins; where nothing is freed in the reverse order of the blocks
-// the recording holds no backward. `steps`: how many the passes belong to.
-std::vector<ImportedBlock> snapshot_blocks(const SnapshotHistory& history, std::size_t steps);
+struct SnapshotBlocks {
+  std::vector<ImportedBlock> blocks;
+  // By step: what lies before, between and after the blocks; all that is not a block's where no backward was
+  // recorded is epilogue.
+  std::vector<StepWork> steps;
+};
+
+// The backward of a block begins with the first free of what its forward kept and ends where that of the
+// block before it begins; where nothing is freed in the reverse order of the blocks the recording holds no
+// backward. `steps` are those that the passes belong to.
+SnapshotBlocks snapshot_blocks(const SnapshotHistory& history, const std::vector<ImportedStep>& steps);
 
 }  // namespace stowage

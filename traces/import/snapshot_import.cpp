@@ -88,6 +88,18 @@ MemoryReport memory_report(const Snapshot& snapshot, const SnapshotHistory& hist
   return report;
 }
 
+// The host's time, from one allocation to the next.
+TimeReport time_report(const std::vector<ImportedBlock>& blocks, std::vector<StepWork> steps) {
+  TimeReport time;
+  for (const ImportedBlock& block : blocks) {
+    for (const BlockWork& pass : block.passes) time.totals.blocks += pass.forward + pass.backward;
+  }
+  for (const StepWork& step : steps) time.totals.rest += step.prologue + step.epilogue + step.optimizer;
+  time.totals.all = time.totals.blocks + time.totals.rest;
+  time.steps = std::move(steps);
+  return time;
+}
+
 void add_notes(const Snapshot& snapshot, const SnapshotHistory& history, ImportReport& report) {
   std::vector<std::string>& notes = report.notes;
   const MemoryAccount& account = report.memory->account;
@@ -118,8 +130,10 @@ ImportReport understand(const Snapshot& snapshot) {
       recorded || snapshot.segments.empty() ? history.device : snapshot.segments.front().device;
   report.memory = memory_report(snapshot, history, held_by(snapshot, device));
   report.steps = imported_steps(history, report.memory->account);
-  report.found.blocks = snapshot_blocks(history, report.steps.size());
+  SnapshotBlocks found = snapshot_blocks(history, report.steps);
+  report.found.blocks = std::move(found.blocks);
   report.found.how = report.found.blocks.empty() ? FoundBy::nothing : FoundBy::frames;
+  if (history.timed) report.time = time_report(report.found.blocks, std::move(found.steps));
   add_notes(snapshot, history, report);
   return report;
 }

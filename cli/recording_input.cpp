@@ -1,0 +1,37 @@
+#include "cli/recording_input.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "cli/recording_text.h"
+#include "traces/import/import.h"
+
+namespace stowage {
+
+void RecordingInput::declare(CLI::App& app) {
+  app.add_option("FILE", file_,
+                 "A profiler trace, memory snapshot, memory timeline or execution trace, gzipped or not; - "
+                 "reads a pipe")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--blocks", options_.blocks,
+                 "Blocks are the ranges, modules or operators whose name this matches")
+      ->type_name("REGEX");
+}
+
+ImportReport RecordingInput::read(Output& output) const {
+  ImportReport report = import_recording(file_, options_);
+  if (!report.clean()) output.warn(file_ + ": damaged: " + repairs_text(report.repairs));
+  return report;
+}
+
+std::string RecordingInput::name() const {
+  const std::string name = std::filesystem::path(file_).filename().string();
+  return file_ == "-" || file_.starts_with("/dev/") ? "recording" : name.substr(0, name.find('.', 1));
+}
+
+std::string sentence(const ImportReport& report) {
+  return (report.clean() ? "Read " : "Recovered ") + describe(report) + ".";
+}
+
+}  // namespace stowage

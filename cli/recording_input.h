@@ -1,0 +1,42 @@
+// The recording that a command reads.
+#pragma once
+
+#include <string>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "traces/import/import_report.h"
+
+namespace CLI {
+class App;
+}
+
+namespace stowage {
+
+// FILE and --blocks.
+class RecordingInput {
+ public:
+  void declare(CLI::App& app);
+
+  // Warns of damage. Throws as import_recording() does.
+  ImportReport read(Output& output) const;
+
+  const std::string& file() const { return file_; }
+  // "trace" of "runs/trace.json.gz"; "recording" of a pipe.
+  std::string name() const;
+
+ private:
+  std::string file_;
+  ImportOptions options_;
+};
+
+// "Read a profiler trace of 56451 events, 3 steps of 16.0 ms." or "Recovered ...".
+std::string sentence(const ImportReport& report);
+
+// Whether what was recorded is what was read; a recovered recording is told from a clean one by the exit
+// code.
+inline Answer answer(const ImportReport& report) {
+  return report.clean() ? Answer::done : Answer::no;
+}
+
+}  // namespace stowage

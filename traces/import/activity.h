@@ -1,0 +1,21 @@
+// When what ran in a recording.
+#pragma once
+
+#include <vector>
+
+#include "traces/import/intervals.h"
+#include "traces/import/kineto_trace.h"
+
+namespace stowage {
+
+// Times of all devices together, each kind united.
+struct Activity {
+  explicit Activity(const KinetoTrace& trace);
+
+  std::vector<Interval> crossing;  // copies over the link
+  std::vector<Interval> kernels;   // collectives apart
+  std::vector<Interval> compute;   // kernels, and what else works on the device's own memory
+  std::vector<Interval> all;  // in a trace without a device, `compute` and `all` are the host's operators
+};
+
+}  // namespace stowage

@@ -1,0 +1,28 @@
+// What each step of a recording made of its time.
+#pragma once
+
+#include <vector>
+
+#include "traces/import/kineto_trace.h"
+#include "traces/import/steps.h"
+#include "traces/import/work.h"
+
+namespace stowage {
+
+struct StepUse {
+  Nanos busy;      // while anything runs on a device or, in a trace without one, in an operator of the host
+  Nanos idle;      // the rest of the step
+  Nanos compute;   // of `busy`, while a kernel runs that is no collective, or memory is set or copied on the
+                   // device
+  Nanos crossing;  // while a copy crosses the link
+  Nanos hidden;    // of that, while a kernel runs as well
+
+  Nanos length() const { return busy + idle; }
+};
+
+// By step. Of several steps each lasts, for a device, from the first work that it asked for to the first that
+// the next one did: the host runs ahead.
+std::vector<StepUse> use_of(const KinetoTrace& trace, const std::vector<Work>& work,
+                            const std::vector<StepWindow>& steps);
+
+}  // namespace stowage
