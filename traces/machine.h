@@ -65,12 +65,24 @@ struct Links {
   bool operator==(const Links&) const = default;
 };
 
+// Of the caching arena.
+struct ArenaOptions {
+  bool expandable_segments = false;  // segments grow by pages instead of being taken whole
+  // How far the host, which sees that a stream has passed a buffer only when it allocates again, runs ahead
+  // of the device: PyTorch's `record_stream`. 0: streams wait for each other by events, and nothing is held
+  // back.
+  Nanos record_stream_lag;
+
+  bool operator==(const ArenaOptions&) const = default;
+};
+
 struct Machine {
   std::string name;
   DeviceMemory device;
   HostMemory host;
   Links links;
   ArenaKind arena = ArenaKind::ideal;
+  ArenaOptions arena_options;
 
   bool operator==(const Machine&) const = default;
 };

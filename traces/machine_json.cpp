@@ -77,9 +77,18 @@ Links read_links(const JsonNode& node) {
   return links;
 }
 
+ArenaOptions read_arena_options(const JsonNode& node) {
+  node.allow({"expandable_segments", "record_stream_lag_ns"});
+  ArenaOptions options;
+  if (const auto expandable = node.find("expandable_segments"))
+    options.expandable_segments = expandable->boolean();
+  if (const auto lag = node.find("record_stream_lag_ns")) options.record_stream_lag = lag->nanos();
+  return options;
+}
+
 Machine read(const JsonNode& root) {
   root.expect_format("stowage.machine", version);
-  root.allow({"format", "version", "name", "device", "host", "links", "arena"});
+  root.allow({"format", "version", "name", "device", "host", "links", "arena", "arena_options"});
   Machine machine;
   if (const auto name = root.find("name")) machine.name = name->string();
   machine.device = read_device(root.at("device"));
@@ -87,6 +96,7 @@ Machine read(const JsonNode& root) {
   machine.links = read_links(root.at("links"));
   if (const auto arena = root.find("arena"))
     machine.arena = static_cast<ArenaKind>(arena->choice(arena_words));
+  if (const auto options = root.find("arena_options")) machine.arena_options = read_arena_options(*options);
   return machine;
 }
 
@@ -145,7 +155,13 @@ std::string to_json(const Machine& machine) {
       .end_object();
   json.key("links");
   write(json, machine.links);
-  return json.field("arena", arena_words[static_cast<int>(machine.arena)]).end_object().text();
+  json.field("arena", arena_words[static_cast<int>(machine.arena)]);
+  json.key("arena_options")
+      .begin_row()
+      .field("expandable_segments", machine.arena_options.expandable_segments)
+      .field("record_stream_lag_ns", machine.arena_options.record_stream_lag)
+      .end_object();
+  return json.end_object().text();
 }
 
 }  // namespace stowage

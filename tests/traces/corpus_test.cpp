@@ -7,6 +7,7 @@
 #include "tests/fuzz/two_blocks.h"
 #include "tests/paths.h"
 #include "traces/file.h"
+#include "traces/journal.h"
 #include "traces/json.h"
 #include "traces/machine.h"
 #include "traces/timeline.h"
@@ -34,5 +35,6 @@ TEST_CASE("the inputs that fuzzing starts from are read") {
   REQUIRE(read_all("profile", parse_profile) > 0);
   REQUIRE(read_all("machine", parse_machine) > 0);
   REQUIRE(read_all("timeline", parse_timeline) > 0);
+  REQUIRE(read_all("journal", parse_journal) > 0);
   REQUIRE(read_all("plan", [](const std::string& text) { return parse_plan(text, two_blocks()); }) > 0);
 }

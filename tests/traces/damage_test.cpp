@@ -5,6 +5,7 @@
 
 #include "tests/catch.h"
 #include "traces/error.h"
+#include "traces/journal.h"
 #include "traces/machine.h"
 #include "traces/profile.h"
 #include "traces/timeline.h"
@@ -26,7 +27,8 @@ const std::string machine = R"({"format": "stowage.machine", "version": 1, "name
  "device": {"memory_bytes": 257, "reserved_bytes": 0},
  "host": {"memory_bytes": 687, "pinned_limit_bytes": 343, "pinned_rounding": "pow2"},
  "links": {"h2d": {"bytes_per_second": 26, "latency_ns": 10}, "d2h": {"bytes_per_second": 26, "latency_ns": 10},
-           "pageable_bytes_per_second": 9, "duplex": 0.9, "compute_slowdown": 0.1}, "arena": "caching"})";
+           "pageable_bytes_per_second": 9, "duplex": 0.9, "compute_slowdown": 0.1}, "arena": "caching",
+ "arena_options": {"expandable_segments": true, "record_stream_lag_ns": 5}})";
 
 const std::string timeline =
     R"({"format": "stowage.timeline", "version": 1, "source": "measured", "name": "x",
@@ -35,6 +37,11 @@ const std::string timeline =
            {"lane": "h2d", "step": "restore_saved", "block": 0, "storage": 1, "begin_ns": 300, "end_ns": 500, "bytes": 64}],
  "memory": {"device": [{"at_ns": 0, "bytes": 10}, {"at_ns": 300, "bytes": 74}], "host": []},
  "stalls": [{"cause": "restore", "block": 0, "begin_ns": 300, "end_ns": 500}], "counters": {"copies": 1}})";
+
+const std::string journal =
+    R"({"format": "stowage.journal", "version": 1, "name": "x", "streams": ["compute", "d2h"],
+ "entries": [{"at_ns": 0, "allocate": 0, "bytes": 10}, {"at_ns": 0, "allocate": 1, "bytes": 74, "stream": 1},
+             {"at_ns": 5, "free": 0, "stream": 1}, {"at_ns": 9, "allocate": 0, "bytes": 3}]})";
 
 // Overwrites, removes, repeats or cuts off; any byte may appear. Half of the new bytes are those of JSON.
 std::string damaged(std::string text, std::mt19937& random) {
@@ -94,8 +101,8 @@ void cut_anywhere(Parse parse, const std::string& whole) {
 }  // namespace
 
 TEST_CASE("damaged files are read or refused") {
-  for (const Tally tally :
-       {damage(parse_profile, profile), damage(parse_machine, machine), damage(parse_timeline, timeline)}) {
+  for (const Tally tally : {damage(parse_profile, profile), damage(parse_machine, machine),
+                            damage(parse_timeline, timeline), damage(parse_journal, journal)}) {
     REQUIRE(tally.accepted > 500);  // some damage only changes a figure or a name
     REQUIRE(tally.refused > 5000);
   }
@@ -105,4 +112,5 @@ TEST_CASE("files that were cut off are refused wherever the cut is") {
   cut_anywhere(parse_profile, profile);
   cut_anywhere(parse_machine, machine);
   cut_anywhere(parse_timeline, timeline);
+  cut_anywhere(parse_journal, journal);
 }

@@ -33,6 +33,7 @@ TEST_CASE("the machine of the design is read as printed, and survives its file")
   machine.links.h2d.curve = {{{65536}, {9'000'000'000}}, {{1 << 20}, {20'000'000'000}}};
   machine.links.h2d.duplex = 0.5;
   machine.arena = ArenaKind::caching;
+  machine.arena_options = {true, {5000}};
   REQUIRE(parse_machine(to_json(machine)) == machine);
 }
 
@@ -127,6 +128,20 @@ TEST_CASE("a copy's time follows the curve") {
     REQUIRE(link.time_for({bytes}) >= before);
     before = link.time_for({bytes});
   }
+}
+
+TEST_CASE("options of the arena") {
+  const auto options = [](const std::string& text) {
+    return changed(example, "\"ideal\"", "\"caching\", \"arena_options\": " + text);
+  };
+  REQUIRE(parse_machine(options("{}")).arena_options == ArenaOptions{});
+  REQUIRE(parse_machine(options("{\"expandable_segments\": true}")).arena_options == ArenaOptions{true, {0}});
+  REQUIRE(parse_machine(options("{\"record_stream_lag_ns\": 7}")).arena_options == ArenaOptions{false, {7}});
+  REQUIRE(refusal(parse_machine, options("{\"expandable_segments\": 1}")) ==
+          "arena_options.expandable_segments: expected true or false, not 1");
+  REQUIRE(refusal(parse_machine, options("{\"record_stream_lag_ns\": -1}")) ==
+          "arena_options.record_stream_lag_ns: expected at least 0, not -1");
+  REQUIRE(refusal(parse_machine, options("{\"split\": 1}")) == "arena_options.split: unknown key");
 }
 
 TEST_CASE("fractions read back as they were written") {
