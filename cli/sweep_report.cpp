@@ -21,15 +21,6 @@ std::string with_digits(double number, const char* form) {
   return text.data();
 }
 
-// As tables print it, with two digits more.
-double rounded_gib(Bytes bytes) {
-  return std::round(gib_of(bytes) * 1e4) / 1e4;
-}
-
-std::string signed_hundredths(double share) {
-  return with_digits(share * 100, "%+.2f %%");
-}
-
 std::string title_of(const SweepRow& row) {
   return row.family + ", " + row.precision + ", " + row.gpu;
 }
@@ -80,6 +71,14 @@ void write_row(JsonWriter& json, const SweepAnswer& answer) {
 
 std::string hundredths(double share) {
   return with_digits(share * 100, "%.2f %%");
+}
+
+std::string signed_hundredths(double share) {
+  return with_digits(share * 100, "%+.2f %%");
+}
+
+double rounded_gib(Bytes bytes) {
+  return std::round(gib_of(bytes) * 1e4) / 1e4;
 }
 
 std::string sentence(const SweepReport& report) {

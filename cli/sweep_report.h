@@ -8,8 +8,11 @@
 
 namespace stowage {
 
-// "0.37 %".
+// "0.37 %", "+0.37 %".
 std::string hundredths(double share);
+std::string signed_hundredths(double share);
+// GiB as tables print them, with two digits more.
+double rounded_gib(Bytes bytes);
 
 // The sentence, a line for each family, what had no effect, and the predictions that are furthest off; empty
 // where there is nothing to tell.

@@ -2,22 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "simulator/evaluator.h"
 #include "traces/error.h"
+#include "validation/link_table.h"
 
 namespace stowage {
 namespace {
-
-// Memory without a limit; nothing is copied, so links do not matter.
-Machine ample_machine() {
-  Machine machine;
-  machine.name = "ample";
-  machine.device.memory = Bytes{std::numeric_limits<std::int64_t>::max()};
-  machine.host.memory = machine.host.pinned_limit = machine.device.memory;
-  return machine;
-}
 
 Settings every_block() {
   Settings settings;
