@@ -7,7 +7,7 @@
 #include "simulator/evaluator.h"
 #include "traces/csv.h"
 #include "traces/error.h"
-#include "validation/published_figures.h"
+#include "validation/cells.h"
 
 namespace stowage {
 namespace {
@@ -98,21 +98,11 @@ std::vector<BackendRow> parse_backends(const std::string& text) {
   std::vector<BackendRow> rows;
   for (const CsvRow& cells :
        parse_csv(text, {"gpu", "layers", "width", "tokens", "mode", "seconds", "peak_gib"})) {
-    const auto count = [&](std::string_view column, std::int64_t most) {
-      const auto value = cells.integer(column, 1, most);
-      if (!value) cells.refuse(column, "a whole number");
-      return *value;
-    };
-    const auto figure = [&](std::string_view column, double most) {
-      const auto value = cells.number(column, 0, most);
-      if (!value || *value == 0) cells.refuse(column, "a number above 0");
-      return *value;
-    };
     if (std::find(modes.begin(), modes.end(), cells.text("mode")) == modes.end())
       cells.refuse("mode", "none, torch-ffn, unsloth-ffn, torch-layer or unsloth-layer");
-    rows.push_back({cells.text("gpu"), cells.text("mode"), count("layers", most_layers),
-                    count("width", most_width), count("tokens", most_tokens),
-                    nanos_of(figure("seconds", most_seconds)), bytes_of(figure("peak_gib", most_gib))});
+    rows.push_back({cells.text("gpu"), cells.text("mode"), count_in(cells, "layers", most_layers),
+                    count_in(cells, "width", most_width), count_in(cells, "tokens", most_tokens),
+                    seconds_in(cells, "seconds"), gib_in(cells, "peak_gib")});
   }
   return rows;
 }

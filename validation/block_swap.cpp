@@ -7,12 +7,10 @@
 #include "simulator/engine.h"
 #include "traces/csv.h"
 #include "traces/error.h"
-#include "validation/published_figures.h"
+#include "validation/cells.h"
 
 namespace stowage {
 namespace {
-
-constexpr double seconds_per_milli = 1e-3, mib_per_gib = 1024;
 
 // A pass of the published length when nothing is swapped. Activations are left out: they do not move.
 Profile profile_of(const SwapRow& row) {
@@ -77,18 +75,6 @@ CheckRow checked(const SwapRow& row, const Machine& machine, bool basis) {
 }
 
 SwapRow swap_row_of(const CsvRow& cells) {
-  const auto figure = [&](std::string_view column, double most) {
-    const auto value = cells.number(column, 0, most);
-    if (!value || *value == 0) cells.refuse(column, "a number above 0");
-    return *value;
-  };
-  const auto milliseconds = [&](std::string_view column) {
-    return nanos_of(figure(column, most_seconds) * seconds_per_milli);
-  };
-  const auto peak = [&](std::string_view column) -> std::optional<Bytes> {
-    const auto gib = cells.number(column, 0, most_gib);
-    return gib ? std::optional(bytes_of(*gib)) : std::nullopt;
-  };
   constexpr std::int64_t most_blocks = 1000;
   SwapRow row;
   row.gpu = cells.text("gpu");
@@ -96,15 +82,13 @@ SwapRow swap_row_of(const CsvRow& cells) {
   const std::string& pass = cells.text("pass");
   if (pass != "training" && pass != "forward") cells.refuse("pass", "training or forward");
   row.pass = pass == "training" ? SwapPass::training : SwapPass::forward;
-  const auto blocks = cells.integer("blocks", 2, most_blocks);
-  if (!blocks) cells.refuse("blocks", "a whole number");
-  row.blocks = *blocks;
-  row.block = bytes_of(figure("block_mib", most_gib) / mib_per_gib);
-  row.forward = milliseconds("forward_ms");
-  row.resident = milliseconds("resident_ms");
-  row.swapped = milliseconds("swapped_ms");
-  row.resident_peak = peak("resident_gib");
-  row.swapped_peak = peak("swapped_gib");
+  row.blocks = count_in(cells, "blocks", most_blocks);
+  row.block = mib_in(cells, "block_mib");
+  row.forward = milliseconds_in(cells, "forward_ms");
+  row.resident = milliseconds_in(cells, "resident_ms");
+  row.swapped = milliseconds_in(cells, "swapped_ms");
+  row.resident_peak = gib_if_given(cells, "resident_gib");
+  row.swapped_peak = gib_if_given(cells, "swapped_gib");
   if (row.resident_peak.has_value() != row.swapped_peak.has_value())
     cells.refuse("swapped_gib", "both peaks or neither");
   return row;

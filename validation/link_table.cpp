@@ -3,27 +3,15 @@
 #include <algorithm>
 #include <limits>
 
-#include "traces/csv.h"
 #include "traces/error.h"
-#include "validation/published_figures.h"
+#include "validation/cells.h"
 
 namespace stowage {
-namespace {
-
-Rate rate_in(const CsvRow& row, std::string_view column) {
-  constexpr double least = 0.001, most = 1e6;
-  const auto gib = row.number(column, least, most);
-  if (!gib) row.refuse(column, "a number");
-  return Rate{bytes_of(*gib).value};
-}
-
-}  // namespace
-
 std::vector<LinkRow> parse_links(const std::string& text) {
   std::vector<LinkRow> links;
   for (const CsvRow& row : parse_csv(text, {"gpu", "h2d_gib_per_second", "d2h_gib_per_second"}))
-    links.push_back(
-        {row.text("gpu"), rate_in(row, "h2d_gib_per_second"), rate_in(row, "d2h_gib_per_second")});
+    links.push_back({row.text("gpu"), Rate{gib_in(row, "h2d_gib_per_second").value},
+                     Rate{gib_in(row, "d2h_gib_per_second").value}});
   return links;
 }
 

@@ -9,8 +9,6 @@ namespace stowage {
 
 inline constexpr double nanos_per_second = 1e9;
 inline constexpr double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
-// What a table may hold: 31 years, and a mebi-GiB.
-inline constexpr double most_seconds = 1e9, most_gib = 1024.0 * 1024.0;
 
 inline Nanos nanos_of(double seconds) {
   return Nanos{std::llround(seconds * nanos_per_second)};

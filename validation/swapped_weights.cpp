@@ -7,8 +7,8 @@
 #include "simulator/evaluator.h"
 #include "traces/csv.h"
 #include "traces/error.h"
+#include "validation/cells.h"
 #include "validation/link_table.h"
-#include "validation/published_figures.h"
 
 namespace stowage {
 namespace {
@@ -86,19 +86,9 @@ std::vector<WeightsRow> parse_weights(const std::string& text) {
   std::vector<WeightsRow> rows;
   for (const CsvRow& cells : parse_csv(
            text, {"label", "blocks", "swapped", "tensors_mib", "device_gib", "host_gib", "locked_gib"})) {
-    const auto gib = [&](std::string_view column) {
-      const auto value = cells.number(column, 0, most_gib);
-      if (!value || *value == 0) cells.refuse(column, "a number above 0");
-      return bytes_of(*value);
-    };
-    const auto count = [&](std::string_view column, std::int64_t most) {
-      const auto value = cells.integer(column, 1, most);
-      if (!value) cells.refuse(column, "a whole number");
-      return *value;
-    };
-    const std::int64_t blocks = count("blocks", most_blocks);
-    rows.push_back({cells.text("label"), blocks, count("swapped", blocks), tensors_of(cells),
-                    gib("device_gib"), gib("host_gib"), gib("locked_gib")});
+    const std::int64_t blocks = count_in(cells, "blocks", most_blocks);
+    rows.push_back({cells.text("label"), blocks, count_in(cells, "swapped", blocks), tensors_of(cells),
+                    gib_in(cells, "device_gib"), gib_in(cells, "host_gib"), gib_in(cells, "locked_gib")});
   }
   return rows;
 }

@@ -36,8 +36,8 @@ std::optional<SweepMode> mode_of(const std::string& name);
 std::optional<Settings> settings_of(const SweepMode& mode, const Family& family);
 
 // Columns family, precision, mode, gpu, sec_per_step, peak_gib and status. Throws InputError with line and
-// column: as parse_csv() does, and for a family that `families` lacks, one figure without the other, and a
-// row given twice.
+// column: as parse_csv() does, and for a family that `families` lacks, one figure without the other, none
+// where the status is "ok", and a row given twice.
 std::vector<SweepRow> parse_sweep(const std::string& text, const std::vector<Family>& families);
 
 }  // namespace stowage

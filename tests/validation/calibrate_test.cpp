@@ -5,8 +5,12 @@
 // readings of 10000 and 7000 bytes give 3 S = 3000, R = 10000 - 600 - 4000 = 5400.
 #include "validation/calibrate.h"
 
+#include "simulator/engine.h"
+#include "simulator/verify.h"
 #include "tests/catch.h"
+#include "tests/paths.h"
 #include "tests/validation/small_family.h"
+#include "validation/link_table.h"
 
 using namespace stowage;
 using namespace stowage::tests;
@@ -137,6 +141,29 @@ TEST_CASE("readings that say nothing of a block") {
   REQUIRE(why(7000, 9000) == NoBasis::frees_nothing);
   // 3 S = 300, and 600 + 4 S = 1000 bytes are more than 900.
   REQUIRE(why(900, 600) == NoBasis::smaller);
+}
+
+// Every schedule of every family, through the engine and the verifier, which share no code.
+TEST_CASE("the engine agrees, and the verifier finds nothing") {
+  for (const Family& family : read_families(source_folder() + "/catalogue/families.json")) {
+    if (!family.segmenting) continue;
+    INFO(family.name);
+    const Machine machine = ample_machine();
+    const FamilyStep step = step_from_shape(family, Bytes{1}, std::nullopt);
+    Settings settings;
+    settings.policy = Policy::recompute;
+    settings.segmenting = *family.segmenting;
+    for (std::int64_t interval : {1, 2, 3}) {
+      settings.interval = interval;
+      settings.stride = interval + 2;
+      const BlockTable table(step.profile);
+      const Program program = compile(table, plan_of(table, family, settings));
+      Timeline timeline;
+      const Outcome outcome = Engine(machine).simulate(program, timeline);
+      REQUIRE(verify(timeline, program, machine, {}) == std::vector<std::string>{});
+      REQUIRE(predict(step, family, settings) == Reading{outcome.run.step, outcome.run.peaks.device});
+    }
+  }
 }
 
 }  // namespace calibrate_test

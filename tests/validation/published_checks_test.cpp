@@ -92,7 +92,8 @@ TEST_CASE("wrong tables of checks are refused with line and column") {
   };
   REQUIRE(backend("torch-ffn", "torch-mlp").starts_with("line 3, column mode: expected none, torch-ffn, "));
   REQUIRE(backend("3,1024", ",1024") == "line 2, column layers: expected a whole number, got \"\"");
-  REQUIRE(backend("40.00", "0") == "line 2, column peak_gib: expected a number above 0, got \"0\"");
+  REQUIRE(backend("40.00", "0") ==
+          "line 2, column peak_gib: expected a number from 1e-09 to 1e+06, got \"0\"");
   const auto swap = [](const std::string& from, const std::string& to) {
     return refusal(parse_swaps, changed(swaps, from, to));
   };

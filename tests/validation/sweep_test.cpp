@@ -132,12 +132,11 @@ TEST_CASE("wrong tables are refused with line and column") {
   REQUIRE(refused(changed(good, "sec_per_step", "seconds")) == "line 1: expected a column \"sec_per_step\"");
   REQUIRE(refused(changed(good, "1.5", "fast")) ==
           "line 2, column sec_per_step: expected a number, got \"fast\"");
-  REQUIRE(refused(changed(good, "30.00", "")) ==
-          "line 2, column peak_gib: expected a number, as sec_per_step has one, got \"\"");
+  REQUIRE(refused(changed(good, "30.00", "")) == "line 2, column peak_gib: expected a number, got \"\"");
   REQUIRE(refused(changed(good, "1.5,30.00", ",")) ==
-          "line 2, column sec_per_step: expected a number, as status is ok, got \"\"");
+          "line 2, column sec_per_step: expected a number, got \"\"");
   REQUIRE(refused(changed(good, "1.5", "0")) ==
-          "line 2, column sec_per_step: expected more than 0, got \"0\"");
+          "line 2, column sec_per_step: expected a number from 1e-09 to 1e+09, got \"0\"");
   REQUIRE(refused(changed(good, "small", "large")) ==
           "line 2, column family: expected a family of the catalogue (small, whole), got \"large\"");
   REQUIRE(refused(good + "small,bf16,none,H100,1.5,30.00,ok\n") ==
