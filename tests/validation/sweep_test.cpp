@@ -169,6 +169,7 @@ TEST_CASE("the published sweep is predicted within the bounds") {
                  << part.memory.p90 << " " << part.memory.worst << ", time " << part.time.median << " "
                  << part.time.p90 << " " << part.time.worst);
     REQUIRE(part.memory.cells >= 20);
+    REQUIRE(part.memory.median <= 0.005);
     REQUIRE(part.memory.p90 <= 0.03);
     REQUIRE(part.time.p90 <= 0.08);
   }
