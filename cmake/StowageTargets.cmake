@@ -19,3 +19,9 @@ function(stowage_library name)
   add_library(${name} STATIC ${library_SOURCES})
   target_link_libraries(${name} PUBLIC ${library_PUBLIC} PRIVATE ${library_PRIVATE})
 endfunction()
+
+# stowage_unite(TARGET): compiles eight sources as one, so that what they include is parsed once. Names in their unnamed
+# namespaces must differ.
+function(stowage_unite target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD "${STOWAGE_UNITE}" UNITY_BUILD_BATCH_SIZE 8)
+endfunction()

@@ -5,7 +5,7 @@
 namespace stowage {
 namespace {
 
-void append(std::vector<MemorySample>& curve, Nanos at, Bytes level) {
+void note(std::vector<MemorySample>& curve, Nanos at, Bytes level) {
   if (!curve.empty() && curve.back().at == at) curve.pop_back();
   const Bytes before = curve.empty() ? Bytes{} : curve.back().bytes;
   if (level != before) curve.push_back({at, level});
@@ -28,9 +28,9 @@ Replay replay(const std::vector<JournalEntry>& entries, Arena& arena, ArenaCurve
                     std::max(result.peaks.allocated, levels.allocated),
                     std::max(result.peaks.reserved, levels.reserved)};
     if (!curves) continue;
-    append(curves->live, entry.at, levels.live);
-    append(curves->allocated, entry.at, levels.allocated);
-    append(curves->reserved, entry.at, levels.reserved);
+    note(curves->live, entry.at, levels.live);
+    note(curves->allocated, entry.at, levels.allocated);
+    note(curves->reserved, entry.at, levels.reserved);
   }
   return result;
 }

@@ -8,7 +8,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::int64_t version = 1;
+constexpr std::int64_t machine_version = 1;
 constexpr std::array<std::string_view, 3> rounding_words = {"exact", "pow2", "slab"};
 constexpr std::array<std::string_view, 2> arena_words = {"ideal", "caching"};
 
@@ -86,8 +86,8 @@ ArenaOptions read_arena_options(const JsonNode& node) {
   return options;
 }
 
-Machine read(const JsonNode& root) {
-  root.expect_format("stowage.machine", version);
+Machine machine_of(const JsonNode& root) {
+  root.expect_format("stowage.machine", machine_version);
   root.allow({"format", "version", "name", "device", "host", "links", "arena", "arena_options"});
   Machine machine;
   if (const auto name = root.find("name")) machine.name = name->string();
@@ -129,7 +129,7 @@ void write(JsonWriter& json, const Links& links) {
 }  // namespace
 
 Machine parse_machine(const std::string& text) {
-  return read(JsonNode::parse(text));
+  return machine_of(JsonNode::parse(text));
 }
 
 Machine read_machine(const std::string& file) {
@@ -140,7 +140,7 @@ std::string to_json(const Machine& machine) {
   JsonWriter json;
   json.begin_object()
       .field("format", "stowage.machine")
-      .field("version", version)
+      .field("version", machine_version)
       .field("name", machine.name);
   json.key("device")
       .begin_row()

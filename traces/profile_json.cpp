@@ -7,7 +7,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::int64_t version = 1;
+constexpr std::int64_t profile_version = 1;
 constexpr std::int64_t most_blocks = 1'000'000;
 // Sums over a chain stay below this, so that nothing that is added up later can overflow.
 constexpr std::int64_t most_in_total = std::int64_t{1} << 60;
@@ -147,8 +147,8 @@ FixedCosts read_fixed(const JsonNode& node, Totals& totals) {
   return fixed;
 }
 
-Profile read(const JsonNode& root) {
-  root.expect_format("stowage.profile", version);
+Profile profile_of(const JsonNode& root) {
+  root.expect_format("stowage.profile", profile_version);
   root.allow({"format", "version", "name", "fixed", "blocks", "segments_cross_groups"});
   Profile profile;
   Totals totals;
@@ -243,7 +243,7 @@ void write(JsonWriter& json, const BlockProfile& block) {
 }  // namespace
 
 Profile parse_profile(const std::string& text) {
-  return read(JsonNode::parse(text));
+  return profile_of(JsonNode::parse(text));
 }
 
 Profile read_profile(const std::string& file) {
@@ -254,7 +254,7 @@ std::string to_json(const Profile& profile) {
   JsonWriter json;
   json.begin_object()
       .field("format", "stowage.profile")
-      .field("version", version)
+      .field("version", profile_version)
       .field("name", profile.name);
   json.key("fixed");
   write(json, profile.fixed);

@@ -8,7 +8,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::int64_t version = 1;
+constexpr std::int64_t timeline_version = 1;
 
 std::optional<std::uint32_t> read_index(const JsonNode& node, std::string_view key) {
   const auto found = node.find_value(key);
@@ -54,8 +54,8 @@ Stall read_stall(const JsonNode& node) {
   return stall;
 }
 
-Timeline read(const JsonNode& root) {
-  root.expect_format("stowage.timeline", version);
+Timeline timeline_of(const JsonNode& root) {
+  root.expect_format("stowage.timeline", timeline_version);
   root.allow({"format", "version", "source", "name", "step_ns", "compute_ns", "spans", "memory", "stalls",
               "counters"});
   Timeline timeline;
@@ -102,7 +102,7 @@ void write(JsonWriter& json, const Stall& stall) {
 }  // namespace
 
 Timeline parse_timeline(const std::string& text) {
-  return read(JsonNode::parse(text));
+  return timeline_of(JsonNode::parse(text));
 }
 
 Timeline read_timeline(const std::string& file) {
@@ -111,7 +111,7 @@ Timeline read_timeline(const std::string& file) {
 
 std::string to_json(const Timeline& timeline) {
   JsonWriter json;
-  json.begin_object().field("format", "stowage.timeline").field("version", version);
+  json.begin_object().field("format", "stowage.timeline").field("version", timeline_version);
   json.field("source", timeline.source).field("name", timeline.name);
   json.field("step_ns", timeline.step).field("compute_ns", timeline.compute).key("spans").begin_array();
   for (const Span& span : timeline.spans) write(json, span);

@@ -8,28 +8,6 @@
 #include "tuner/losses.h"
 
 namespace stowage {
-namespace {
-
-// A buffer on its way to the host.
-struct Leaving {
-  Nanos end;
-  Bytes bytes;
-};
-
-// A copy to the device that has been issued: of a use's weights, or of a parcel.
-struct Coming {
-  Nanos issue;
-  std::uint32_t index;
-  bool weights;
-};
-
-// When it has come, and the transfers on its lane up to then.
-struct Arrival {
-  Nanos end, transfers;
-};
-
-}  // namespace
-
 class Sketch::Walk {
  public:
   Walk(const CopyCosts& costs, const Machine& machine)
@@ -41,6 +19,24 @@ class Sketch::Walk {
   std::optional<Bound> run(std::uint32_t prefetch, const Interest& interest);
 
  private:
+  // A buffer on its way to the host.
+  struct Leaving {
+    Nanos end;
+    Bytes bytes;
+  };
+
+  // A copy to the device that has been issued: of a use's weights, or of a parcel.
+  struct Coming {
+    Nanos issue;
+    std::uint32_t index;
+    bool weights;
+  };
+
+  // When it has come, and the transfers on its lane up to then.
+  struct Arrival {
+    Nanos end, transfers;
+  };
+
   std::uint32_t parcel_count() const { return static_cast<std::uint32_t>(shape_->parcels.size()); }
   // Parcels come back in the opposite order.
   std::uint32_t returning(std::uint32_t order) const { return parcel_count() - 1 - order; }

@@ -1,6 +1,7 @@
 // Runs the program itself, as a user does, in a folder of its own.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "traces/json.h"
@@ -14,6 +15,11 @@ struct Ended {
   // Standard output as one JSON object; fails the test where it is not.
   JsonNode json() const;
 };
+
+// A number of an answer; fails the test where it is not one.
+inline std::int64_t figure(const JsonNode& answer, const char* key) {
+  return answer.at(key).integer();
+}
 
 // An empty folder that goes with its object. It holds the worked example: profile.json and machine.json.
 class Workplace {

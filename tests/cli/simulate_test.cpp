@@ -18,10 +18,6 @@ struct Row {
   std::int64_t step, stall, device, activations;
 };
 
-std::int64_t figure(const JsonNode& answer, const char* key) {
-  return answer.at(key).integer();
-}
-
 }  // namespace
 
 // The table of the execution model; compute is 4 * (10 + 20) + 6 + 4 = 130, and 10 more for each block that

@@ -13,10 +13,6 @@ namespace {
 
 const std::string tune = "tune profile.json --machine machine.json ";
 
-std::int64_t figure(const JsonNode& answer, const char* key) {
-  return answer.at(key).integer();
-}
-
 // The JSON without the time that the search took.
 std::string timeless(const Ended& ended) {
   const std::size_t at = ended.out.find("\"elapsed_ns\"");

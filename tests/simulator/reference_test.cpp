@@ -6,9 +6,11 @@
 
 #include "tests/catch.h"
 #include "tests/paths.h"
+#include "tests/simulator/example_settings.h"
 #include "tests/simulator/random_case.h"
 
 using namespace stowage;
+using namespace stowage::tests;
 
 namespace {
 
@@ -29,14 +31,6 @@ reference::Answer example(const Settings& settings) {
   Machine machine;
   machine.links.h2d.rate = machine.links.d2h.rate = {1'000'000'000};
   return reference::simulate(profile, machine, settings);
-}
-
-Settings with(Policy policy, std::int64_t interval = 1, std::int64_t prefetch = 1) {
-  Settings settings;
-  settings.policy = policy;
-  settings.interval = interval;
-  settings.transfer.prefetch = prefetch;
-  return settings;
 }
 
 std::string second_reference(const std::string& option) {
@@ -62,22 +56,22 @@ std::string line(const reference::Case& random) {
 // their forward again.
 TEST_CASE("the reference gives the worked example") {
   using A = reference::Answer;
-  REQUIRE(example(with(Policy::keep)) == A{130, 130, 0, 217, 0});
-  REQUIRE(example(with(Policy::recompute)) == A{170, 170, 0, 157, 0});
-  REQUIRE(example(with(Policy::recompute, 2)) == A{170, 170, 0, 175, 0});
-  Settings alternate = with(Policy::recompute);
+  REQUIRE(example(settings_of(Policy::keep)) == A{130, 130, 0, 217, 0});
+  REQUIRE(example(settings_of(Policy::recompute)) == A{170, 170, 0, 157, 0});
+  REQUIRE(example(settings_of(Policy::recompute, 2)) == A{170, 170, 0, 175, 0});
+  Settings alternate = settings_of(Policy::recompute);
   alternate.stride = 2;
   REQUIRE(example(alternate) == A{150, 150, 0, 177, 0});
-  REQUIRE(example(with(Policy::offload)) == A{186, 130, 56, 212, 80});
-  REQUIRE(example(with(Policy::offload, 1, 0)) == A{246, 130, 116, 198, 80});
-  Settings attention = with(Policy::offload, 1, 2);
+  REQUIRE(example(settings_of(Policy::offload)) == A{186, 130, 56, 212, 80});
+  REQUIRE(example(settings_of(Policy::offload, 1, 0)) == A{246, 130, 116, 198, 80});
+  Settings attention = settings_of(Policy::offload, 1, 2);
   attention.scope = Scope::attention;
   REQUIRE(example(attention) == A{154, 130, 24, 212, 48});
-  REQUIRE(example(with(Policy::recompute_offload, 2)) == A{170, 170, 0, 175, 4});
-  Settings frozen = with(Policy::keep);
+  REQUIRE(example(settings_of(Policy::recompute_offload, 2)) == A{170, 170, 0, 175, 4});
+  Settings frozen = settings_of(Policy::keep);
   frozen.swap = {3, SwapWhich::last, SwapMode::h2d};
   REQUIRE(example(frozen) == A{130, 130, 0, 212, 0});
-  Settings trained = with(Policy::recompute);
+  Settings trained = settings_of(Policy::recompute);
   trained.swap = {3, SwapWhich::last, SwapMode::two_way};
   REQUIRE(example(trained) == A{170, 170, 0, 154, 0});
 }

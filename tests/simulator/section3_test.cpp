@@ -6,6 +6,7 @@
 
 #include "tests/catch.h"
 #include "tests/plan/chain_profile.h"
+#include "tests/simulator/example_settings.h"
 #include "tests/simulator/hand_made.h"
 
 using namespace stowage;
@@ -18,28 +19,20 @@ struct Row {
   std::int64_t step, stall, device, activations;
 };
 
-Settings with(Policy policy, std::int64_t interval = 1, std::int64_t prefetch = 1) {
-  Settings settings;
-  settings.policy = policy;
-  settings.interval = interval;
-  settings.transfer.prefetch = prefetch;
-  return settings;
-}
-
 Settings strided() {
-  Settings settings = with(Policy::recompute);
+  Settings settings = settings_of(Policy::recompute);
   settings.stride = 2;
   return settings;
 }
 
 Settings attention_only() {
-  Settings settings = with(Policy::offload, 1, 2);
+  Settings settings = settings_of(Policy::offload, 1, 2);
   settings.scope = Scope::attention;
   return settings;
 }
 
 Settings swapping(Policy policy, SwapMode mode) {
-  Settings settings = with(policy);
+  Settings settings = settings_of(policy);
   settings.swap = {3, SwapWhich::last, mode};
   return settings;
 }
@@ -57,14 +50,14 @@ std::string line(const Settings& settings, std::int64_t step, std::int64_t stall
 
 TEST_CASE("the worked example, all ten rows") {
   const Row rows[] = {
-      {with(Policy::keep), 130, 0, 217, 0},
-      {with(Policy::recompute), 170, 0, 157, 0},
-      {with(Policy::recompute, 2), 170, 0, 175, 0},
+      {settings_of(Policy::keep), 130, 0, 217, 0},
+      {settings_of(Policy::recompute), 170, 0, 157, 0},
+      {settings_of(Policy::recompute, 2), 170, 0, 175, 0},
       {strided(), 150, 0, 177, 0},
-      {with(Policy::offload), 186, 56, 212, 80},
-      {with(Policy::offload, 1, 0), 246, 116, 198, 80},
+      {settings_of(Policy::offload), 186, 56, 212, 80},
+      {settings_of(Policy::offload, 1, 0), 246, 116, 198, 80},
       {attention_only(), 154, 24, 212, 48},
-      {with(Policy::recompute_offload, 2), 170, 0, 175, 4},
+      {settings_of(Policy::recompute_offload, 2), 170, 0, 175, 4},
       {swapping(Policy::keep, SwapMode::h2d), 130, 0, 212, 0},
       {swapping(Policy::recompute, SwapMode::two_way), 170, 0, 154, 0},
   };
@@ -85,7 +78,7 @@ TEST_CASE("the worked example, all ten rows") {
 // then its restores run, [82, 94) and [94, 102). Each block after it comes back in 20 ns while the one before
 // it is in its backward of 20, so that nothing more waits: 56 in all.
 TEST_CASE("where the stall of the offload row comes from") {
-  const Simulated result = simulate(example_profile(), with(Policy::offload), plain_machine());
+  const Simulated result = simulate(example_profile(), settings_of(Policy::offload), plain_machine());
   REQUIRE(result.timeline.stalls ==
           std::vector<Stall>{{StallCause::store, 3, {46}, {82}}, {StallCause::restore, 3, {82}, {102}}});
 }

@@ -11,7 +11,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::string_view first_keys[] = {"id", "name", "ctrl_deps", "inputs", "parent"};
+constexpr std::string_view node_keys[] = {"id", "name", "ctrl_deps", "inputs", "parent"};
 
 // Walks one node.
 class NodeReader {
@@ -175,7 +175,7 @@ ExecutionNodes read_execution_nodes(ByteWindow& window, Repairs& repairs) {
   ExecutionNode node;
   JsonStream stream(window, repairs,
                     {.array = "nodes",
-                     .first_keys = first_keys,
+                     .first_keys = node_keys,
                      .element = [&](JsonScan& scan) { return reader.read(scan, node); },
                      .member = {}});
   while (stream.next()) {
