@@ -33,7 +33,7 @@ Span read_span(const JsonNode& node) {
   return span;
 }
 
-std::vector<MemorySample> read_curve(const JsonNode& node) {
+std::vector<MemorySample> read_levels(const JsonNode& node) {
   std::vector<MemorySample> curve;
   for (const JsonNode& item : node.items()) {
     item.allow({"at_ns", "bytes"});
@@ -67,7 +67,7 @@ Timeline timeline_of(const JsonNode& root) {
   for (const JsonNode& item : root.at("spans").items()) timeline.spans.push_back(read_span(item));
   const JsonNode memory = root.at("memory");
   memory.allow({"device", "host"});
-  timeline.memory = {read_curve(memory.at("device")), read_curve(memory.at("host"))};
+  timeline.memory = {read_levels(memory.at("device")), read_levels(memory.at("host"))};
   for (const JsonNode& item : root.at("stalls").items()) timeline.stalls.push_back(read_stall(item));
   const JsonNode counters = root.at("counters");
   for (const std::string& name : counters.keys()) timeline.counters[name] = counters.at(name).integer();
