@@ -10,7 +10,7 @@
 namespace stowage {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return '"' + shortened(text) + '"';
 }
 
@@ -25,7 +25,7 @@ struct Describe {
   std::string operator()(bool flag) const { return flag ? "true" : "false"; }
   std::string operator()(std::int64_t number) const { return std::to_string(number); }
   std::string operator()(const JsonReal& real) const { return shortened(real.text); }
-  std::string operator()(const std::string& text) const { return quoted(text); }
+  std::string operator()(const std::string& text) const { return in_quotes(text); }
   std::string operator()(const JsonArray&) const { return "an array"; }
   std::string operator()(const JsonObject&) const { return "an object"; }
 };
@@ -99,7 +99,7 @@ std::optional<JsonNode> JsonNode::find_value(std::string_view key) const {
 
 void JsonNode::expect_format(std::string_view format, std::int64_t version) const {
   const JsonNode name = at("format");
-  if (name.string() != format) name.refuse(quoted(format) + ", not " + quoted(name.string()));
+  if (name.string() != format) name.refuse(in_quotes(format) + ", not " + in_quotes(name.string()));
   const JsonNode number = at("version");
   if (number.integer() != version)
     number.refuse("version " + std::to_string(version) + ", not " + std::to_string(number.integer()));
@@ -163,7 +163,7 @@ std::size_t JsonNode::choice(std::span<const std::string_view> names) const {
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   std::string list;
   for (std::string_view name : names) list += (list.empty() ? "" : ", ") + std::string(name);
-  refuse("one of " + list + ", not " + quoted(text));
+  refuse("one of " + list + ", not " + in_quotes(text));
 }
 
 }  // namespace stowage

@@ -53,7 +53,7 @@ TEST_CASE("a stride below its interval") {
 }
 
 TEST_CASE("recomputing a scope that was not timed") {
-  REQUIRE(refused(Workplace().stowage(simulate + "--policy recompute --scope ffn"))
+  REQUIRE(refused(Workplace().stowage(with_example + "--policy recompute --scope ffn"))
               .starts_with("--scope: the profile has no scope_forward_ns of ffn for block 0"));
 }
 

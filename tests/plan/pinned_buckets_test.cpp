@@ -8,7 +8,7 @@ using namespace stowage;
 namespace {
 
 constexpr Bytes A{100}, B{70}, C{40};
-constexpr std::int64_t gibi = 1 << 30;
+constexpr std::int64_t gibibyte = 1 << 30;
 
 PinnedBuckets pool_of(const PinnedLimits& limits, PinnedRounding rounding = PinnedRounding::exact) {
   PinnedBuckets pool(rounding);
@@ -185,26 +185,26 @@ TEST_CASE("buffers of one rounded size are one bucket") {
 // cache is emptied. 5.5 GB in one go are 8.
 TEST_CASE("freed pinned memory stays with the process until a flush") {
   PinnedBuckets pool = pool_of({}, PinnedRounding::pow2);
-  for (int i = 0; i < 6; ++i) pool.check_out({gibi});
-  REQUIRE(pool.held() == Bytes{6 * gibi});
-  for (int i = 0; i < 6; ++i) pool.give_back({gibi});
+  for (int i = 0; i < 6; ++i) pool.check_out({gibibyte});
+  REQUIRE(pool.held() == Bytes{6 * gibibyte});
+  for (int i = 0; i < 6; ++i) pool.give_back({gibibyte});
   pool.evict_all();
-  REQUIRE(pool.held() == Bytes{6 * gibi});
-  REQUIRE(pool.flush() == std::vector<std::pair<Bytes, std::int64_t>>{{Bytes{gibi}, 6}});
+  REQUIRE(pool.held() == Bytes{6 * gibibyte});
+  REQUIRE(pool.flush() == std::vector<std::pair<Bytes, std::int64_t>>{{Bytes{gibibyte}, 6}});
   REQUIRE(pool.held() == Bytes{0});
-  pool.check_out({gibi / 2 * 11});
-  REQUIRE(pool.held() == Bytes{8 * gibi});
+  pool.check_out({gibibyte / 2 * 11});
+  REQUIRE(pool.held() == Bytes{8 * gibibyte});
 }
 
 // The same notes: an encoder's 8 GB, then 20 GB in one piece, which PyTorch's host allocator rounds to 32, on
 // a machine of 32 GB: 8 + 32 = 40 without a flush in between, 32 with one.
 TEST_CASE("two phases that fit one after the other only with a flush between them") {
   for (const bool flushed : {false, true}) {
-    PinnedBuckets pool = pool_of({{}, {}, Bytes{32 * gibi}}, PinnedRounding::pow2);
-    REQUIRE(pool.check_out({8 * gibi}) == PinnedSource::pinned);
-    pool.give_back({8 * gibi});
+    PinnedBuckets pool = pool_of({{}, {}, Bytes{32 * gibibyte}}, PinnedRounding::pow2);
+    REQUIRE(pool.check_out({8 * gibibyte}) == PinnedSource::pinned);
+    pool.give_back({8 * gibibyte});
     pool.evict_all();
     if (flushed) pool.flush();
-    REQUIRE(pool.check_out({20 * gibi}) == (flushed ? PinnedSource::pinned : PinnedSource::none));
+    REQUIRE(pool.check_out({20 * gibibyte}) == (flushed ? PinnedSource::pinned : PinnedSource::none));
   }
 }

@@ -8,13 +8,7 @@
 using namespace stowage;
 using namespace stowage::tests;
 
-namespace {
-
-bool at(const Span& span, std::int64_t begin, std::int64_t end) {
-  return span.begin == Nanos{begin} && span.end == Nanos{end};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("compute steps follow each other") {
   ProgramBuilder builder;

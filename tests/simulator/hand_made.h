@@ -40,4 +40,8 @@ Simulated simulate(const Program& program, const Machine& machine);
 // Settings all the way to a run.
 Simulated simulate(const Profile& profile, const Settings& settings, const Machine& machine);
 
+inline bool at(const Span& span, std::int64_t begin, std::int64_t end) {
+  return span.begin == Nanos{begin} && span.end == Nanos{end};
+}
+
 }  // namespace stowage::tests

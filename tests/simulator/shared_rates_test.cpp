@@ -16,10 +16,6 @@ Machine sharing(double duplex, double compute_slowdown) {
   return machine;
 }
 
-bool at(const Span& span, std::int64_t begin, std::int64_t end) {
-  return span.begin == Nanos{begin} && span.end == Nanos{end};
-}
-
 }  // namespace
 
 // Both run at half speed until the store's 10 B are through at 20; the load has 10 of its 20 B left then.

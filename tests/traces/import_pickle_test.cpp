@@ -11,15 +11,15 @@ using Kind = PickleValue::Kind;
 
 namespace {
 
-Pickle read(const std::string& bytes, Repairs& repairs) {
+Pickle unpickled(const std::string& bytes, Repairs& repairs) {
   const auto source = open_bytes(std::span(bytes));
   ByteWindow window(*source, 32);
   return read_pickle(window, repairs);
 }
 
-Pickle read(const std::string& bytes) {
+Pickle unpickled(const std::string& bytes) {
   Repairs repairs;
-  Pickle pickle = read(bytes, repairs);
+  Pickle pickle = unpickled(bytes, repairs);
   REQUIRE(repairs.none());
   return pickle;
 }
@@ -29,7 +29,7 @@ std::string refusal(const std::string& bytes) {
   const auto begin = std::chrono::steady_clock::now();
   std::string reason = "was not refused";
   try {
-    read(bytes);
+    unpickled(bytes);
   } catch (const InputError& error) {
     reason = error.reason();
   }
@@ -44,7 +44,7 @@ bool says(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("plain values of every kind") {
-  const Pickle pickle = read(pickle_of(pickled_list(
+  const Pickle pickle = unpickled(pickle_of(pickled_list(
       {"N", "\x88", "\x89", pickled(7), "M\x01\x02", "J\xfe\xff\xff\xff", pickled(6917529027641081856),
        std::string("\x8a\x00", 2), "\x8b\x02" + std::string("\0\0\0\xff\xff", 5),
        std::string("G\x3f\xf8\0\0\0\0\0\0", 9), pickled("frame"),
@@ -72,14 +72,14 @@ TEST_CASE("plain values of every kind") {
 }
 
 TEST_CASE("addresses of 64 bits keep their bits") {
-  const Pickle pickle = read(
+  const Pickle pickle = unpickled(
       pickle_of(std::string("\x8a\x09", 2) + little_endian(~std::uint64_t{0}, 8) + std::string(1, '\0')));
   REQUIRE(pickle.integer(pickle.root()) == -1);
 }
 
 TEST_CASE("dictionaries find what they hold, the last of two") {
   const Pickle pickle =
-      read(pickle_of(pickled_dictionary({{"a", pickled(1)}, {"b", pickled("x")}, {"a", pickled(2)}})));
+      unpickled(pickle_of(pickled_dictionary({{"a", pickled(1)}, {"b", pickled("x")}, {"a", pickled(2)}})));
   REQUIRE(pickle.integer(pickle.find(pickle.root(), "a")) == 2);
   REQUIRE(pickle.text(pickle.find(pickle.root(), "b")) == "x");
   REQUIRE(pickle.find(pickle.root(), "c").kind == Kind::none);
@@ -87,7 +87,7 @@ TEST_CASE("dictionaries find what they hold, the last of two") {
 
 TEST_CASE("shared values stay one value") {
   const std::string twice = std::string("](") + "]q\x01" + "K\x05" + "a" + "h\x01" + "e";
-  const Pickle pickle = read(pickle_of(twice, 2));
+  const Pickle pickle = unpickled(pickle_of(twice, 2));
   const auto items = pickle.items(pickle.root());
   REQUIRE(items.size() == 2);
   REQUIRE(items[0].index == items[1].index);
@@ -96,7 +96,7 @@ TEST_CASE("shared values stay one value") {
 TEST_CASE("all protocols from 2 to 5, and no other") {
   for (int protocol = 2; protocol <= 5; ++protocol) {
     const std::string frame = protocol >= 4 ? "\x95" + little_endian(2, 8) : "";
-    const Pickle pickle = read(pickle_of(frame + "K\x09", protocol));
+    const Pickle pickle = unpickled(pickle_of(frame + "K\x09", protocol));
     REQUIRE(pickle.integer(pickle.root()) == 9);
   }
   REQUIRE(says(refusal(pickle_of("K\x09", 6)), "protocol is 6"));
@@ -168,7 +168,7 @@ TEST_CASE("a pickle cut anywhere gives what is complete") {
   std::size_t most = 0;
   for (std::size_t kept = 3; kept < whole.size(); ++kept) {
     Repairs repairs;
-    const Pickle pickle = read(whole.substr(0, kept), repairs);
+    const Pickle pickle = unpickled(whole.substr(0, kept), repairs);
     REQUIRE(repairs[Repair::truncated].count == 1);
     most = std::max(most, pickle.items(pickle.find(pickle.root(), "list")).size());
   }

@@ -6,7 +6,7 @@ using namespace stowage;
 
 namespace {
 
-ImportReport two_blocks() {
+ImportReport report_of_two_blocks() {
   ImportReport report;
   for (const char* name : {"Layer_0", "Layer_1"}) {
     ImportedBlock block;
@@ -33,7 +33,7 @@ ImportReport two_blocks() {
 }  // namespace
 
 TEST_CASE("a profile takes a block's times, and its bytes without the output") {
-  const Profile profile = profile_of(two_blocks(), "run 7");
+  const Profile profile = profile_of(report_of_two_blocks(), "run 7");
   REQUIRE(profile.name == "run 7");
   REQUIRE(profile.blocks.size() == 2);
   const BlockProfile& block = profile.blocks[1];
@@ -55,13 +55,13 @@ TEST_CASE("a profile takes a block's times, and its bytes without the output") {
 }
 
 TEST_CASE("blocks of two kinds are two groups") {
-  ImportReport report = two_blocks();
+  ImportReport report = report_of_two_blocks();
   report.found.blocks[1].group = "Head";
   REQUIRE(profile_of(report, "x").blocks[0].group == "Layer");
 }
 
 TEST_CASE("without blocks the model is one") {
-  ImportReport report = two_blocks();
+  ImportReport report = report_of_two_blocks();
   report.found.blocks.clear();
   report.memory->account.end = {900};
   const Profile profile = profile_of(report, "x");

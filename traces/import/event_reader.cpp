@@ -3,7 +3,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::string_view event_keys[] = {"ph", "cat", "name", "pid", "tid", "ts", "dur", "args"};
+constexpr std::string_view first_event_keys[] = {"ph", "cat", "name", "pid", "tid", "ts", "dur", "args"};
 
 bool read_fields(JsonScan& scan, TraceEvent& event, bool inside_args) {
   if (!scan.take('{')) return false;
@@ -32,7 +32,7 @@ bool read_event(JsonScan& scan, TraceEvent& event) {
 EventReader::EventReader(ByteWindow& window, Repairs& repairs)
     : stream_(window, repairs,
               {.array = "traceEvents",
-               .first_keys = event_keys,
+               .first_keys = first_event_keys,
                .element = [this](JsonScan& scan) { return read_event(scan, *event_); },
                .member = [this](std::string_view key, JsonScan& scan) { return read_member(key, scan); }}) {}
 

@@ -9,7 +9,7 @@
 namespace stowage {
 namespace {
 
-using Kind = PickleValue::Kind;
+using PickleKind = PickleValue::Kind;
 
 std::optional<SnapshotAction> action_of(std::string_view name) {
   static constexpr std::pair<std::string_view, SnapshotAction> actions[] = {
@@ -36,7 +36,7 @@ class SnapshotBuilder {
   Snapshot build() {
     const PickleValue root = pickle().root();
     const PickleValue segments = pickle().find(root, "segments");
-    if (segments.kind != Kind::list) refuse("segments", "the allocator's segments, a list");
+    if (segments.kind != PickleKind::list) refuse("segments", "the allocator's segments, a list");
     for (const PickleValue& segment : pickle().items(segments)) add_segment(segment);
     for (const PickleValue& trace : pickle().items(pickle().find(root, "device_traces"))) {
       snapshot_.history.emplace_back();
@@ -64,7 +64,7 @@ class SnapshotBuilder {
   }
 
   void add_segment(const PickleValue& value) {
-    if (value.kind != Kind::dictionary) {
+    if (value.kind != PickleKind::dictionary) {
       refuse("segments[" + std::to_string(snapshot_.segments.size()) + "]", "a segment, a dictionary");
     }
     SnapshotSegment segment;
