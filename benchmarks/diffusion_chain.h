@@ -17,7 +17,7 @@ inline BlockProfile block(const char* group, std::int64_t count, std::int64_t sc
   block.count = count;
   block.times.forward = {3'100'000 * scale};
   block.times.backward = {6'400'000 * scale};
-  block.sizes = {{27 * mebi}, {270 * mebi * scale}, {2 * mebi}, {40 * mebi}, {90 * mebi}, {}};
+  block.sizes = {{27 * mebi}, {270 * mebi * scale}, {2 * mebi}, {40 * mebi}, {90 * mebi}, {}, {}};
   block.saved = {{"norm", {27 * mebi}, Scope::attention, {}, {}},
                  {"qkv", {81 * mebi}, Scope::attention, {}, {}},
                  {"context", {27 * mebi}, Scope::attention, {}, {}},
