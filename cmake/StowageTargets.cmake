@@ -24,4 +24,7 @@ endfunction()
 # namespaces must differ.
 function(stowage_unite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD "${STOWAGE_UNITE}" UNITY_BUILD_BATCH_SIZE 8)
+  if(STOWAGE_UNITE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # meant for headers, and a source is included here
+  endif()
 endfunction()

@@ -136,7 +136,7 @@ TEST_CASE("a copy's time follows the curve") {
 
 TEST_CASE("options of the arena") {
   const auto options = [](const std::string& text) {
-    return changed(example, "\"ideal\"", "\"caching\", \"arena_options\": " + text);
+    return changed(example_machine, "\"ideal\"", "\"caching\", \"arena_options\": " + text);
   };
   REQUIRE(parse_machine(options("{}")).arena_options == ArenaOptions{});
   REQUIRE(parse_machine(options("{\"expandable_segments\": true}")).arena_options == ArenaOptions{true, {0}});
