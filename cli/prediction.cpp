@@ -27,7 +27,7 @@ const char* memory_of(MemorySpace space) {
 }
 
 // In the order of StepKind.
-constexpr std::array<const char*, 12> step_words = {"prologue",
+constexpr std::array<const char*, 15> step_words = {"prologue",
                                                     "forward",
                                                     "epilogue",
                                                     "recomputation",
@@ -38,7 +38,10 @@ constexpr std::array<const char*, 12> step_words = {"prologue",
                                                     "store of the input",
                                                     "restore of the input",
                                                     "load of the weights",
-                                                    "store of the weights"};
+                                                    "store of the weights",
+                                                    "store of the gradients",
+                                                    "load of the optimizer states",
+                                                    "store of the optimizer states"};
 
 std::string ran_sentence(const Run& run, const Machine& machine) {
   return "It fits: a step takes " + readable(run.step) + " and at most " + readable(run.peaks.device) +
@@ -97,6 +100,7 @@ Prediction prediction_of(const Run& run) {
 
 std::string title_of(const Step& step) {
   std::string text = std::string("the ") + step_words[static_cast<std::size_t>(step.kind)];
+  if (step.layer) text += " of layer " + std::to_string(*step.layer);
   if (step.block) text += " of block " + std::to_string(*step.block);
   return text;
 }

@@ -38,9 +38,13 @@ constexpr SettingFlag table[] = {
     {"--swap-which", "swap_which", ChoiceValue{swap_which_names}, "Which blocks these are",
      [](const Settings& s) { return position(s.swap.which); },
      [](Settings& s, std::int64_t v) { s.swap.which = static_cast<SwapWhich>(v); }},
-    {"--swap-mode", "swap_mode", ChoiceValue{swap_mode_names}, "Drop weights after use, or store them",
+    {"--swap-mode", "swap_mode", ChoiceValue{swap_mode_names},
+     "Drop weights after use, store them, or stream layers",
      [](const Settings& s) { return position(s.swap.mode); },
      [](Settings& s, std::int64_t v) { s.swap.mode = static_cast<SwapMode>(v); }},
+    {"--swap-keep", "swap_keep", CountValue{0}, "Streamed layers, the last ones, that stay for the backward",
+     [](const Settings& s) -> Value { return s.swap.keep; },
+     [](Settings& s, std::int64_t v) { s.swap.keep = v; }},
     {"--prefetch", "prefetch", CountValue{0}, "Copies back that are issued ahead of the one in use",
      [](const Settings& s) -> Value { return s.transfer.prefetch; },
      [](Settings& s, std::int64_t v) { s.transfer.prefetch = v; }},
@@ -58,6 +62,12 @@ constexpr SettingFlag table[] = {
        return s.transfer.pinned_max ? Value(s.transfer.pinned_max->value) : std::nullopt;
      },
      [](Settings& s, std::int64_t v) { s.transfer.pinned_max = Bytes{v}; }},
+    {"--accumulate", "accumulate", CountValue{1}, "Micro-batches before the optimizer runs",
+     [](const Settings& s) -> Value { return s.step.accumulate; },
+     [](Settings& s, std::int64_t v) { s.step.accumulate = v; }},
+    {"--optimizer", "optimizer", ChoiceValue{optimizer_names}, "Where optimizer states live, and it runs",
+     [](const Settings& s) { return position(s.step.optimizer); },
+     [](Settings& s, std::int64_t v) { s.step.optimizer = static_cast<OptimizerPlace>(v); }},
 };
 
 std::string joined(std::span<const std::string_view> names, const char* between) {

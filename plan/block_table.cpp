@@ -1,5 +1,7 @@
 #include "plan/block_table.h"
 
+#include <algorithm>
+
 namespace stowage {
 
 BlockTable::BlockTable(const Profile& profile)
@@ -11,7 +13,7 @@ BlockTable::BlockTable(const Profile& profile)
         p > 0 && !profile.segments_cross_groups && block.group != profile.blocks[p - 1].group;
     if (new_group) ++group;
     BlockRow row{
-        block.times.forward, block.times.backward, block.sizes, block.times.scope_forward, group, {}};
+        block.times.forward, block.times.backward, block.sizes, block.times.scope_forward, group, {}, {}};
     row.sizes.dropped_workspace = block.sizes.dropped_workspace.value_or(block.sizes.forward_workspace);
     for (Scope scope : {Scope::ffn, Scope::other}) {
       std::optional<Bytes>& input = row.sizes.scope_input[static_cast<std::size_t>(scope)];
@@ -20,6 +22,9 @@ BlockTable::BlockTable(const Profile& profile)
     row.storages.begin = static_cast<std::uint32_t>(storages.size());
     for (SavedStorage& storage : stowage::storages(block)) storages.push_back(std::move(storage));
     row.storages.end = static_cast<std::uint32_t>(storages.size());
+    row.layers.begin = static_cast<std::uint32_t>(layers.size());
+    layers.insert(layers.end(), block.layers.begin(), block.layers.end());
+    row.layers.end = static_cast<std::uint32_t>(layers.size());
     rows.insert(rows.end(), static_cast<std::size_t>(block.count), row);
   }
 }
@@ -27,6 +32,17 @@ BlockTable::BlockTable(const Profile& profile)
 std::span<const SavedStorage> BlockTable::storages_of(std::uint32_t block) const {
   const Range range = rows[block].storages;
   return std::span(storages).subspan(range.begin, range.size());
+}
+
+std::span<const Layer> BlockTable::layers_of(std::uint32_t block) const {
+  const Range range = rows[block].layers;
+  return std::span(layers).subspan(range.begin, range.size());
+}
+
+std::uint32_t streamed_layers(const BlockTable& table, std::uint32_t block) {
+  const std::span<const Layer> layers = table.layers_of(block);
+  return static_cast<std::uint32_t>(
+      std::count_if(layers.begin(), layers.end(), [](const Layer& layer) { return layer.weight > Bytes{}; }));
 }
 
 }  // namespace stowage

@@ -19,6 +19,7 @@ struct BlockRow {
   ByScope<Nanos> scope_forward;
   std::uint32_t group;  // changes where a run of blocks of one group ends
   Range storages;       // into BlockTable::storages
+  Range layers;         // into BlockTable::layers
 };
 
 struct BlockTable {
@@ -28,11 +29,16 @@ struct BlockTable {
   FixedCosts fixed;
   std::vector<BlockRow> rows;
   std::vector<SavedStorage> storages;
+  std::vector<Layer> layers;
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(rows.size()); }
   std::span<const SavedStorage> storages_of(std::uint32_t block) const;
+  std::span<const Layer> layers_of(std::uint32_t block) const;
   // X_i, i in 0..size(): what enters block i, and for the last what leaves the chain.
   Bytes activation(std::uint32_t i) const { return i < size() ? rows[i].sizes.input : fixed.output; }
 };
+
+// How many layers of the block have weights that could stream.
+std::uint32_t streamed_layers(const BlockTable& table, std::uint32_t block);
 
 }  // namespace stowage

@@ -51,6 +51,17 @@ void check_offload(const Plan& plan, const BlockTable& table, std::size_t i) {
   }
 }
 
+void check_weights(const Plan& plan, const BlockTable& table, std::size_t i) {
+  const BlockDecision& block = plan.blocks[i];
+  const std::uint32_t layers = streamed_layers(table, static_cast<std::uint32_t>(i));
+  if (block.weights == Residence::stream && layers == 0)
+    refuse(i, "weights", "the profile lists no layers of this block whose weights could stream");
+  if (block.weights != Residence::stream && block.kept_layers > 0)
+    refuse(i, "kept_layers", "only layers whose weights stream are kept");
+  if (block.kept_layers > layers)
+    refuse(i, "kept_layers", std::to_string(block.kept_layers) + " of " + std::to_string(layers));
+}
+
 void check_segments_are_runs(const Plan& plan) {
   std::vector<std::uint32_t> seen;
   for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
@@ -66,6 +77,13 @@ void check_segments_are_runs(const Plan& plan) {
 
 }  // namespace
 
+void check_optimizer(const StepSettings& step, const BlockTable& table) {
+  if (step.optimizer == OptimizerPlace::host && !table.fixed.host_optimizer)
+    throw InputError(
+        "", "optimizer",
+        "the profile has no fixed.host_optimizer_ns, so what a step on the host takes is not known");
+}
+
 void check(const Plan& plan, const BlockTable& table) {
   if (plan.subject.digest != table.digest)
     throw InputError("", "subject",
@@ -75,12 +93,15 @@ void check(const Plan& plan, const BlockTable& table) {
     throw InputError(
         "", "blocks",
         std::to_string(plan.blocks.size()) + " blocks, the profile has " + std::to_string(table.size()));
-  Settings transfer_only;
-  transfer_only.transfer = plan.transfer;
-  check(transfer_only);
+  Settings whole_step;
+  whole_step.transfer = plan.transfer;
+  whole_step.step = plan.step;
+  check(whole_step);
+  check_optimizer(plan.step, table);
   for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
     check_segment(plan, table, i);
     check_offload(plan, table, i);
+    check_weights(plan, table, i);
   }
   check_segments_are_runs(plan);
 }

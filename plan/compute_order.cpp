@@ -1,5 +1,6 @@
 #include "plan/compute_order.h"
 
+#include "plan/optimizer_shares.h"
 #include "plan/segments.h"
 
 namespace stowage {
@@ -20,24 +21,63 @@ class Ordering {
     return pass;
   }
 
-  Range optimizer() { return step(StepKind::optimizer, {}, table_.fixed.optimizer); }
+  Range optimizer() {
+    const StepId first = next();
+    if (plan_.step.optimizer == OptimizerPlace::host) {
+      builder_.compute(StepKind::optimizer, {}, *table_.fixed.host_optimizer);
+    } else if (plan_.step.optimizer == OptimizerPlace::streamed) {
+      for (const OptimizerShare& share : optimizer_shares(table_))
+        builder_.compute(StepKind::optimizer, share.block, share.time);
+    } else {
+      builder_.compute(StepKind::optimizer, {}, table_.fixed.optimizer);
+    }
+    return {first, next()};
+  }
 
  private:
-  Range step(StepKind kind, std::optional<std::uint32_t> block, Nanos duration, bool saves = true) {
-    const StepId id = builder_.compute(kind, block, duration, saves);
-    return {id, id + 1};
-  }
+  StepId next() const { return builder_.compute_steps(); }
+  bool streams(std::uint32_t i) const { return plan_.blocks[i].weights == Residence::stream; }
 
   Range forward(std::uint32_t i) {
     const bool saves = !recomputed(plan_, i) || plan_.blocks[i].scope;
-    return step(StepKind::forward, i, table_.rows[i].forward, saves);
+    return layer_by_layer(StepKind::forward, i, table_.rows[i].forward, {}, saves);
   }
 
   Range recompute(std::uint32_t i) {
     const std::optional<Scope> scope = plan_.blocks[i].scope;
     const BlockRow& row = table_.rows[i];
-    return step(StepKind::recompute, i,
-                scope ? *row.scope_forward[static_cast<std::size_t>(*scope)] : row.forward);
+    const Nanos time = scope ? *row.scope_forward[static_cast<std::size_t>(*scope)] : row.forward;
+    return layer_by_layer(StepKind::recompute, i, time, scope, true);
+  }
+
+  // What no layer takes of the time comes first.
+  Range layer_by_layer(StepKind kind, std::uint32_t i, Nanos time, std::optional<Scope> scope, bool saves) {
+    const StepId first = next();
+    const auto runs = [&](const Layer& layer) { return streams(i) && (!scope || layer.scope == *scope); };
+    const std::span<const Layer> layers = table_.layers_of(i);
+    bool any = false;
+    for (const Layer& layer : layers) {
+      if (!runs(layer)) continue;
+      time -= layer.forward;
+      any = true;
+    }
+    if (!any || time > Nanos{}) builder_.compute(kind, i, time, saves);
+    for (std::uint32_t layer = 0; layer < layers.size(); ++layer)
+      if (runs(layers[layer])) builder_.compute(kind, i, layers[layer].forward, saves, layer);
+    return {first, next()};
+  }
+
+  // The other way round.
+  Range backward(std::uint32_t i) {
+    const StepId first = next();
+    Nanos time = table_.rows[i].backward;
+    const std::span<const Layer> layers = streams(i) ? table_.layers_of(i) : std::span<const Layer>();
+    for (auto layer = static_cast<std::uint32_t>(layers.size()); layer-- > 0;) {
+      builder_.compute(StepKind::backward, i, layers[layer].backward, true, layer);
+      time -= layers[layer].backward;
+    }
+    if (layers.empty() || time > Nanos{}) builder_.compute(StepKind::backward, i, time);
+    return {first, next()};
   }
 
   // The segment, or the kept block, that ends before `end`; where it begins.
@@ -47,8 +87,7 @@ class Ordering {
       while (!starts_segment(plan_, begin)) --begin;
       for (std::uint32_t i = begin; i < end; ++i) pass.blocks[i].recompute = recompute(i);
     }
-    for (std::uint32_t i = end; i-- > begin;)
-      pass.blocks[i].backward = step(StepKind::backward, i, table_.rows[i].backward);
+    for (std::uint32_t i = end; i-- > begin;) pass.blocks[i].backward = backward(i);
     return begin;
   }
 
@@ -62,7 +101,7 @@ class Ordering {
 ComputeOrder order_compute(const BlockTable& table, const Plan& plan, ProgramBuilder& builder) {
   Ordering ordering(table, plan, builder);
   ComputeOrder order;
-  order.passes.push_back(ordering.pass());
+  for (std::int64_t pass = 0; pass < plan.step.accumulate; ++pass) order.passes.push_back(ordering.pass());
   order.optimizer = ordering.optimizer();
   return order;
 }

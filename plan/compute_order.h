@@ -12,7 +12,7 @@
 
 namespace stowage {
 
-// The compute steps of one block in one pass.
+// The compute steps of one block in one pass: one each, or one for each layer where weights stream.
 struct BlockSteps {
   Range forward, backward;
   std::optional<Range> recompute;
@@ -21,7 +21,7 @@ struct BlockSteps {
   StepId resumes() const { return recompute ? recompute->begin : backward.begin; }
 };
 
-// Forward through the chain and back.
+// Forward through the chain and back: a micro-batch.
 struct Pass {
   StepId prologue = 0, epilogue = 0;
   std::vector<BlockSteps> blocks;

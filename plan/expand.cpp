@@ -68,25 +68,49 @@ void decide_activations(Plan& plan, const BlockTable& table, const Settings& set
   }
 }
 
-void decide_weights(Expansion& expansion, const SwapSettings& swap) {
+// Of whole blocks one stays: swapping it, too, would only add to what the others need. Layers may all stream.
+std::int64_t swap_count(Expansion& expansion, const SwapSettings& swap) {
+  const auto n = static_cast<std::int64_t>(expansion.plan.blocks.size());
+  const std::int64_t most = swap.mode == SwapMode::stream ? n : n - 1;
+  if (swap.blocks <= most) return swap.blocks;
+  expansion.warnings.push_back("swap_blocks " + std::to_string(swap.blocks) + " is more than " +
+                               std::to_string(n) + " blocks allow; " + std::to_string(most) + " is used");
+  return most;
+}
+
+// The last `keep` layers of all that stream.
+void keep_layers(Expansion& expansion, const BlockTable& table, std::int64_t keep) {
+  for (std::uint32_t i = table.size(); i-- > 0 && keep > 0;) {
+    BlockDecision& decision = expansion.plan.blocks[i];
+    if (decision.weights != Residence::stream) continue;
+    decision.kept_layers =
+        static_cast<std::uint32_t>(std::min<std::int64_t>(keep, streamed_layers(table, i)));
+    keep -= decision.kept_layers;
+  }
+}
+
+void decide_weights(Expansion& expansion, const BlockTable& table, const SwapSettings& swap) {
+  static constexpr Residence residences[] = {Residence::h2d, Residence::two_way, Residence::stream};
   Plan& plan = expansion.plan;
   const auto n = static_cast<std::int64_t>(plan.blocks.size());
-  std::int64_t count = swap.blocks;
-  if (count > n - 1) {
-    count = n - 1;
-    expansion.warnings.push_back("swap_blocks " + std::to_string(swap.blocks) + " is more than " +
-                                 std::to_string(n) + " blocks allow; " + std::to_string(count) + " is used");
-  }
+  const std::int64_t count = swap_count(expansion, swap);
   for (std::int64_t i = 0; i < count; ++i) {
     std::int64_t block = i;
     if (swap.which == SwapWhich::last) block = n - count + i;
     if (swap.which == SwapWhich::spread) block = i * n / count;
-    plan.blocks[block].weights = swap.mode == SwapMode::two_way ? Residence::two_way : Residence::h2d;
+    plan.blocks[block].weights = residences[static_cast<std::size_t>(swap.mode)];
+    if (swap.mode == SwapMode::stream && streamed_layers(table, static_cast<std::uint32_t>(block)) == 0)
+      throw InputError(
+          "", "swap_mode",
+          "the profile lists no layers of block " + std::to_string(block) + " whose weights could stream");
   }
+  keep_layers(expansion, table, swap.keep);
 }
 
 void warn_of_no_effect(Expansion& expansion, const BlockTable& table, const Settings& settings) {
   const auto warn = [&](const std::string& text) { expansion.warnings.push_back(text); };
+  if (settings.swap.keep > 0 && (settings.swap.mode != SwapMode::stream || settings.swap.blocks == 0))
+    warn("swap_keep has no effect: no layers stream");
   if (settings.policy == Policy::keep) {
     if (settings.scope) warn("scope has no effect with policy keep");
     if (settings.interval != 1 || settings.stride)
@@ -120,14 +144,16 @@ void check_scope_is_timed(const BlockTable& table, const Settings& settings) {
 Expansion expand(const BlockTable& table, const Settings& settings) {
   check(settings);
   check_scope_is_timed(table, settings);
+  check_optimizer(settings.step, table);
   Expansion expansion;
   Plan& plan = expansion.plan;
   plan.subject = {table.profile_name, table.digest};
   plan.settings = settings;
   plan.transfer = settings.transfer;
+  plan.step = settings.step;
   plan.blocks.resize(table.size());
   decide_activations(plan, table, settings);
-  decide_weights(expansion, settings.swap);
+  decide_weights(expansion, table, settings.swap);
   warn_of_no_effect(expansion, table, settings);
   return expansion;
 }

@@ -46,7 +46,9 @@ inline Range only(StepId step) {
 
 // Where weights live, and the copies that swap them.
 void place_weights(Layout& layout);
-// What one pass allocates, and what it sends to the host and brings back.
+// What one pass allocates, and what it sends to the host and brings back; but for gradients of parameters.
 void place_pass(Layout& layout, const Pass& pass);
+// Gradients of parameters and optimizer states, and what travels for the optimizer.
+void place_optimizer(Layout& layout);
 
 }  // namespace stowage

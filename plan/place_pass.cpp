@@ -31,7 +31,7 @@ class PassPlacement {
 
   void place() {
     layout_.within(only(pass_.epilogue), BufferKind::workspace, n_, table_.fixed.epilogue_bytes);
-    inputs_[0] = builder_.initial({Space::device, BufferKind::activation, 0, {}, table_.activation(0)});
+    inputs_[0] = first_input();
     for (std::uint32_t i = 0; i < n_; ++i) place_block(i);
     place_restores();
   }
@@ -41,6 +41,14 @@ class PassPlacement {
   std::optional<Bytes> scope_input(std::uint32_t i) const {
     const std::optional<Scope> scope = plan_.blocks[i].scope;
     return scope ? table_.rows[i].sizes.scope_input[static_cast<std::size_t>(*scope)] : std::nullopt;
+  }
+
+  // Of the first pass it is there from the start.
+  BufferId first_input() {
+    const Bytes bytes = table_.activation(0);
+    if (&pass_ != &layout_.order.passes.front())
+      return layout_.made_by(only(pass_.prologue), BufferKind::activation, 0, bytes);
+    return builder_.initial({Space::device, BufferKind::activation, 0, {}, bytes});
   }
 
   void place_block(std::uint32_t i);
@@ -70,8 +78,6 @@ void PassPlacement::place_block(std::uint32_t i) {
                  recomputed(plan_, i) ? *sizes.dropped_workspace : sizes.forward_workspace);
   if (steps.recompute) layout_.within(*steps.recompute, BufferKind::workspace, i, sizes.forward_workspace);
   layout_.within(steps.backward, BufferKind::workspace, i, sizes.backward_workspace);
-  const BufferId gradient = layout_.made_by(steps.backward, BufferKind::gradient, i, sizes.gradient);
-  builder_.free(gradient, end_of(layout_.order.optimizer));
   place_output(i);
   place_input(i);
   place_scope_input(i);

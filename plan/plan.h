@@ -15,7 +15,7 @@ namespace stowage {
 
 enum class Activation : std::uint8_t { keep, recompute };
 
-enum class Residence : std::uint8_t { resident, h2d, two_way };
+enum class Residence : std::uint8_t { resident, h2d, two_way, stream };
 
 struct BlockDecision {
   Activation activation = Activation::keep;
@@ -29,6 +29,8 @@ struct BlockDecision {
   // What the recomputation starts from travels too; only at a segment's first block, or with a scope.
   bool offload_input = false;
   Residence weights = Residence::resident;
+  // Of `stream`: how many of the layers that have weights, from the last, keep them until the backward pass.
+  std::uint32_t kept_layers = 0;
 
   bool operator==(const BlockDecision&) const = default;
 };
@@ -53,6 +55,7 @@ struct Plan {
   PlanSubject subject;
   std::optional<Settings> settings;  // absent: a free plan
   TransferSettings transfer;
+  StepSettings step;
   std::vector<BlockDecision> blocks;  // one for each expanded block
   std::optional<Prediction> predicted;
   std::optional<Nanos> bound;  // no plan in the searched space is faster under the same budget
@@ -70,6 +73,8 @@ Expansion expand(const BlockTable& table, const Settings& settings);
 
 // Throws InputError where a plan contradicts itself or is not for this profile.
 void check(const Plan& plan, const BlockTable& table);
+// Throws InputError naming "optimizer" where the profile does not know what it would take there.
+void check_optimizer(const StepSettings& step, const BlockTable& table);
 
 // As for profiles. Reading needs the profile, since offloaded tensors are named in the file; a plan for
 // another profile is refused.

@@ -29,7 +29,7 @@ std::uint32_t read_storage(const JsonNode& node, const BlockProfile& block,
 }
 
 BlockDecision read_decision(const JsonNode& node, const BlockProfile& block) {
-  node.allow({"activation", "scope", "segment", "offload", "offload_input", "weights"});
+  node.allow({"activation", "scope", "segment", "offload", "offload_input", "weights", "kept_layers"});
   BlockDecision decision;
   decision.activation = static_cast<Activation>(node.at("activation").choice(activation_names));
   if (const auto scope = node.find_value("scope"))
@@ -43,6 +43,8 @@ BlockDecision read_decision(const JsonNode& node, const BlockProfile& block) {
   if (const auto input = node.find("offload_input")) decision.offload_input = input->boolean();
   if (const auto weights = node.find("weights"))
     decision.weights = static_cast<Residence>(weights->choice(residence_names));
+  if (const auto kept = node.find("kept_layers"))
+    decision.kept_layers = static_cast<std::uint32_t>(kept->integer(0, UINT32_MAX));
   return decision;
 }
 
@@ -59,7 +61,9 @@ void write_decision(JsonWriter& json, const BlockDecision& decision, const Block
   }
   json.end_array();
   if (decision.offload_input) json.field("offload_input", true);
-  json.field("weights", name_in(residence_names, decision.weights)).end_object();
+  json.field("weights", name_in(residence_names, decision.weights));
+  if (decision.kept_layers > 0) json.field("kept_layers", decision.kept_layers);
+  json.end_object();
 }
 
 Prediction read_prediction(const JsonNode& node) {
@@ -96,7 +100,8 @@ std::vector<BlockDecision> read_decisions(const JsonNode& node, const std::vecto
 
 Plan read(const JsonNode& root, const Profile& profile) {
   root.expect_format("stowage.plan", version);
-  root.allow({"format", "version", "subject", "settings", "transfer", "blocks", "predicted", "bound"});
+  root.allow(
+      {"format", "version", "subject", "settings", "transfer", "step", "blocks", "predicted", "bound"});
   Plan plan;
   const JsonNode subject = root.at("subject");
   subject.allow({"profile", "digest"});
@@ -111,6 +116,10 @@ Plan read(const JsonNode& root, const Profile& profile) {
     plan.transfer = read_transfer(*transfer);
   else if (plan.settings)
     plan.transfer = plan.settings->transfer;
+  if (const auto step = root.find("step"))
+    plan.step = read_step(*step);
+  else if (plan.settings)
+    plan.step = plan.settings->step;
   plan.blocks = read_decisions(root.at("blocks"), profile.expanded());
   if (const auto predicted = root.find_value("predicted")) plan.predicted = read_prediction(*predicted);
   if (const auto bound = root.find_value("bound")) {
@@ -142,6 +151,8 @@ std::string to_json(const Plan& plan, const Profile& profile) {
   plan.settings ? write_settings(json, *plan.settings) : static_cast<void>(json.null());
   json.key("transfer");
   write_transfer(json, plan.transfer);
+  json.key("step");
+  write_step(json, plan.step);
   json.key("blocks").begin_array();
   const std::vector<BlockProfile> blocks = profile.expanded();
   for (std::size_t i = 0; i < plan.blocks.size(); ++i) write_decision(json, plan.blocks[i], blocks[i]);

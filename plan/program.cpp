@@ -13,6 +13,7 @@ std::string label(const Step& step) {
   std::string text = name_of(step.kind);
   if (step.block) text += " " + std::to_string(*step.block);
   if (step.storage) text += "." + std::to_string(*step.storage);
+  if (step.layer) text += " layer " + std::to_string(*step.layer);
   return text;
 }
 

@@ -47,11 +47,12 @@ struct Step {
   StepKind kind;
   Lane lane;
   std::optional<std::uint32_t> block;
-  std::optional<std::uint32_t> storage;  // of saved tensors, see storages()
-  Nanos duration;                        // compute steps
-  Bytes bytes;                           // copies
-  Trigger issue;                         // copies; ascending along a lane
-  bool saves = true;                     // forward: whether autograd keeps what the backward needs
+  std::optional<std::uint32_t> storage;     // of saved tensors, see storages()
+  Nanos duration;                           // compute steps
+  Bytes bytes;                              // copies
+  Trigger issue;                            // copies; ascending along a lane
+  bool saves = true;                        // forward: whether autograd keeps what the backward needs
+  std::optional<std::uint32_t> layer = {};  // of the block's layers, where it works on that one alone
 
   bool is_copy() const { return lane != Lane::compute; }
 };

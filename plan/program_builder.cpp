@@ -5,9 +5,9 @@
 
 namespace stowage {
 
-StepId ProgramBuilder::compute(StepKind kind, std::optional<std::uint32_t> block, Nanos duration,
-                               bool saves) {
-  program_.steps.push_back({kind, Lane::compute, block, {}, duration, {}, {}, saves});
+StepId ProgramBuilder::compute(StepKind kind, std::optional<std::uint32_t> block, Nanos duration, bool saves,
+                               std::optional<std::uint32_t> layer) {
+  program_.steps.push_back({kind, Lane::compute, block, {}, duration, {}, {}, saves, layer});
   return static_cast<StepId>(program_.steps.size() - 1);
 }
 

@@ -13,7 +13,11 @@ using CopyId = std::uint32_t;  // in the order of copy() calls
 class ProgramBuilder {
  public:
   // Appends to the compute lane.
-  StepId compute(StepKind kind, std::optional<std::uint32_t> block, Nanos duration, bool saves = true);
+  StepId compute(StepKind kind, std::optional<std::uint32_t> block, Nanos duration, bool saves = true,
+                 std::optional<std::uint32_t> layer = {});
+
+  const Step& step(StepId compute) const { return program_.steps[compute]; }
+  StepId compute_steps() const { return static_cast<StepId>(program_.steps.size()); }
 
   // Copies of one lane run in the order of their triggers; where triggers are equal, in the order of these
   // calls. It starts only after copy `after` has ended.

@@ -6,6 +6,9 @@
 namespace stowage {
 namespace {
 
+// A program holds each micro-batch's steps.
+constexpr std::int64_t most_micro_batches = 1000;
+
 void require(bool holds, const char* setting, const std::string& reason) {
   if (!holds) throw InputError("", setting, reason);
 }
@@ -23,6 +26,9 @@ void check(const Settings& settings) {
                 std::to_string(settings.interval));
   }
   require(swap.blocks >= 0, "swap_blocks", "must not be negative");
+  require(swap.keep >= 0, "swap_keep", "must not be negative");
+  require(settings.step.accumulate >= 1 && settings.step.accumulate <= most_micro_batches, "accumulate",
+          "must be from 1 to " + std::to_string(most_micro_batches));
   require(transfer.prefetch >= 0, "prefetch", "must not be negative");
   require(transfer.h2d_streams >= 1, "h2d_streams", "must be at least 1");
   require(transfer.d2h_streams >= 1, "d2h_streams", "must be at least 1");
@@ -44,8 +50,12 @@ std::string describe(const Settings& settings) {
   if (swap.blocks > 0) {
     text +=
         ", swap " + std::to_string(swap.blocks) + " " + std::string(name_in(swap_which_names, swap.which));
-    if (swap.mode == SwapMode::two_way) text += " two-way";
+    if (swap.mode != SwapMode::h2d) text += " " + std::string(name_in(swap_mode_names, swap.mode));
+    if (swap.keep > 0) text += " keep " + std::to_string(swap.keep);
   }
+  if (settings.step.optimizer != OptimizerPlace::device)
+    text += ", optimizer " + std::string(name_in(optimizer_names, settings.step.optimizer));
+  if (settings.step.accumulate != 1) text += ", accumulate " + std::to_string(settings.step.accumulate);
   const TransferSettings& transfer = settings.transfer;
   const TransferSettings defaults;
   if (transfer.prefetch != defaults.prefetch) text += ", prefetch " + std::to_string(transfer.prefetch);

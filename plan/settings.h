@@ -20,13 +20,15 @@ enum class Segmenting : std::uint8_t { contiguous, every_nth };
 
 enum class SwapWhich : std::uint8_t { last, first, spread };
 
-// What happens to swapped weights after a use: `h2d` drops them (they are frozen), `two_way` stores them.
-enum class SwapMode : std::uint8_t { h2d, two_way };
+// What happens to swapped weights: `h2d` drops them after a use (they are frozen), `two_way` stores them, and
+// `stream` brings each layer's by themselves and drops them (frozen, too).
+enum class SwapMode : std::uint8_t { h2d, two_way, stream };
 
 struct SwapSettings {
   std::int64_t blocks = 0;
   SwapWhich which = SwapWhich::last;
   SwapMode mode = SwapMode::h2d;
+  std::int64_t keep = 0;  // of `stream`: the last layers, which stay from the forward pass to the backward
 
   bool operator==(const SwapSettings&) const = default;
 };
@@ -41,6 +43,20 @@ struct TransferSettings {
   bool operator==(const TransferSettings&) const = default;
 };
 
+// Where optimizer states live, and where the optimizer runs.
+//   device    states on the device
+//   host      both on the host: gradients go there, weights come back
+//   streamed  states on the host; each block's come to the device for its update, and go back
+enum class OptimizerPlace : std::uint8_t { device, host, streamed };
+
+// What a step does around its blocks. Part of every plan, of free ones too.
+struct StepSettings {
+  std::int64_t accumulate = 1;  // micro-batches, each forward and back, before the optimizer runs once
+  OptimizerPlace optimizer = OptimizerPlace::device;
+
+  bool operator==(const StepSettings&) const = default;
+};
+
 struct Settings {
   Policy policy = Policy::keep;
   std::int64_t interval = 1;
@@ -49,6 +65,7 @@ struct Settings {
   std::optional<Scope> scope;  // what of a block is recomputed or offloaded; absent: all of it
   SwapSettings swap;
   TransferSettings transfer;
+  StepSettings step;
 
   bool operator==(const Settings&) const = default;
 };

@@ -24,6 +24,15 @@ void read_transfer_keys(const JsonNode& node, TransferSettings& transfer) {
   if (const auto most = node.find_value("pinned_max_bytes")) transfer.pinned_max = most->bytes();
 }
 
+void read_step_keys(const JsonNode& node, StepSettings& step) {
+  read_integer(node, "accumulate", 1, step.accumulate);
+  read_choice(node, "optimizer", optimizer_names, step.optimizer);
+}
+
+void write_step_keys(JsonWriter& json, const StepSettings& step) {
+  json.field("accumulate", step.accumulate).field("optimizer", name_in(optimizer_names, step.optimizer));
+}
+
 void write_transfer_keys(JsonWriter& json, const TransferSettings& transfer) {
   json.field("prefetch", transfer.prefetch)
       .field("h2d_streams", transfer.h2d_streams)
@@ -38,7 +47,8 @@ void write_transfer_keys(JsonWriter& json, const TransferSettings& transfer) {
 
 Settings read_settings(const JsonNode& node) {
   node.allow({"policy", "interval", "stride", "segmenting", "scope", "swap_blocks", "swap_which", "swap_mode",
-              "prefetch", "h2d_streams", "d2h_streams", "max_buckets", "pinned_max_bytes"});
+              "swap_keep", "prefetch", "h2d_streams", "d2h_streams", "max_buckets", "pinned_max_bytes",
+              "accumulate", "optimizer"});
   Settings settings;
   read_choice(node, "policy", policy_names, settings.policy);
   read_integer(node, "interval", 1, settings.interval);
@@ -49,7 +59,9 @@ Settings read_settings(const JsonNode& node) {
   read_integer(node, "swap_blocks", 0, settings.swap.blocks);
   read_choice(node, "swap_which", swap_which_names, settings.swap.which);
   read_choice(node, "swap_mode", swap_mode_names, settings.swap.mode);
+  read_integer(node, "swap_keep", 0, settings.swap.keep);
   read_transfer_keys(node, settings.transfer);
+  read_step_keys(node, settings.step);
   try {
     check(settings);
   } catch (const InputError& error) {
@@ -65,6 +77,13 @@ TransferSettings read_transfer(const JsonNode& node) {
   return transfer;
 }
 
+StepSettings read_step(const JsonNode& node) {
+  node.allow({"accumulate", "optimizer"});
+  StepSettings step;
+  read_step_keys(node, step);
+  return step;
+}
+
 void write_settings(JsonWriter& json, const Settings& settings) {
   json.begin_object()
       .field("policy", name_in(policy_names, settings.policy))
@@ -75,14 +94,22 @@ void write_settings(JsonWriter& json, const Settings& settings) {
   settings.scope ? json.value(name_in(scope_names, *settings.scope)) : json.null();
   json.field("swap_blocks", settings.swap.blocks)
       .field("swap_which", name_in(swap_which_names, settings.swap.which))
-      .field("swap_mode", name_in(swap_mode_names, settings.swap.mode));
+      .field("swap_mode", name_in(swap_mode_names, settings.swap.mode))
+      .field("swap_keep", settings.swap.keep);
   write_transfer_keys(json, settings.transfer);
+  write_step_keys(json, settings.step);
   json.end_object();
 }
 
 void write_transfer(JsonWriter& json, const TransferSettings& transfer) {
   json.begin_object();
   write_transfer_keys(json, transfer);
+  json.end_object();
+}
+
+void write_step(JsonWriter& json, const StepSettings& step) {
+  json.begin_object();
+  write_step_keys(json, step);
   json.end_object();
 }
 

@@ -41,15 +41,24 @@ void check_size(const Program& program, std::uint32_t blocks) {
                      std::to_string(forwards) + ", the model has " + std::to_string(blocks));
 }
 
-// A recomputation here makes the whole block again.
-void check_whole_blocks(const Program& program, std::uint32_t blocks) {
+[[noreturn]] void refuse(const char* setting, const std::string& reason) {
+  throw InputError("program", setting, reason);
+}
+
+// What the simulator knows and this interpreter does not.
+void check_known(const Program& program, std::uint32_t blocks) {
   std::vector<bool> saved(blocks);
-  for (const Step& step : program.lane(Lane::compute)) {
+  std::size_t passes = 0;
+  for (const Step& step : program.steps) {
+    passes += step.kind == StepKind::epilogue;
+    if (passes > 1) refuse("accumulate", "one micro-batch a step is carried out, not several");
+    if (step.kind == StepKind::store_gradient || step.kind == StepKind::load_state)
+      refuse("optimizer", "the optimizer runs where the parameters are: expected \"device\"");
+    if (step.layer)
+      refuse("swap_mode", "whole blocks are swapped, not layers: expected another than \"stream\"");
     if (step.kind == StepKind::forward) saved[*step.block] = step.saves;
     if (step.kind == StepKind::recompute && saved[*step.block])
-      throw InputError(
-          "program", "scope",
-          "a block is recomputed whole here, not one scope of it: block " + std::to_string(*step.block));
+      refuse("scope", "blocks are recomputed whole, not one scope of block " + std::to_string(*step.block));
   }
 }
 
@@ -67,8 +76,8 @@ void check_updates_survive(const std::vector<WeightMoves>& moves, Model& model) 
 Executor::Executor(Chain& chain, Device& device) : device_(device), model_(chain, device) {}
 
 StepResult Executor::run(const Program& program, const State& batch, Optimizer& optimizer) {
+  check_known(program, model_.size());
   check_size(program, model_.size());
-  check_whole_blocks(program, model_.size());
   const std::vector<WeightMoves> moves = weight_moves(program, model_.size());
   check_updates_survive(moves, model_);
   for (std::uint32_t i = 0; i < model_.size(); ++i)

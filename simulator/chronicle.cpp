@@ -12,8 +12,8 @@ std::vector<Span> spans_of(const Program& program, const StepTimes& times) {
     const auto before = static_cast<std::ptrdiff_t>(spans.size());
     for (StepId id = lane.begin; id < lane.end && times[id].end != never; ++id) {
       const Step& step = program.steps[id];
-      spans.push_back(
-          {step.lane, step.kind, step.block, step.storage, times[id].begin, times[id].end, step.bytes});
+      spans.push_back({step.lane, step.kind, step.block, step.storage, times[id].begin, times[id].end,
+                       step.bytes, step.layer});
     }
     // Each lane is sorted, and a merge keeps the order of lanes where begins are equal.
     std::inplace_merge(spans.begin(), spans.begin() + before, spans.end(),

@@ -9,7 +9,7 @@ namespace {
 
 bool same_work(const Span& span, const Step& step) {
   return span.kind == step.kind && span.block == step.block && span.storage == step.storage &&
-         span.bytes == step.bytes;
+         span.layer == step.layer && span.bytes == step.bytes;
 }
 
 // Pairs the spans of each lane with its steps, in order. False where they are not the same steps: nothing
@@ -120,6 +120,7 @@ std::string title(const Program& program, StepId id) {
   std::string title = std::string(name_of(step.lane)) + " " + name_of(step.kind);
   if (step.block) title += " " + std::to_string(*step.block);
   if (step.storage) title += "." + std::to_string(*step.storage);
+  if (step.layer) title += " layer " + std::to_string(*step.layer);
   return title;
 }
 

@@ -46,6 +46,14 @@ void add(Digest& digest, const BlockSizes& sizes) {
   }
 }
 
+void add(Digest& digest, const std::vector<Layer>& layers) {
+  for (const Layer& layer : layers) {  // nothing where there are none, as for scope_input
+    digest.add(layer.name);
+    digest.add(static_cast<std::int64_t>(layer.scope));
+    digest.add(layer.weight);
+  }
+}
+
 // Storages count by the tensors that share them: their names may differ from one measurement to the next.
 void add(Digest& digest, const BlockProfile& block) {
   digest.add(static_cast<std::int64_t>(block.saved.size()));
@@ -83,6 +91,7 @@ std::string Profile::digest() const {
     digest.add(block.count);
     add(digest, block.sizes);
     add(digest, block);
+    add(digest, block.layers);
   }
   return digest.text();
 }

@@ -68,6 +68,16 @@ struct BlockSizes {
   bool operator==(const BlockSizes&) const = default;
 };
 
+// A part of a block whose weights can come and go by themselves; without weights, a stretch of compute.
+struct Layer {
+  std::string name;
+  Scope scope = Scope::other;
+  Bytes weight;
+  Nanos forward, backward;
+
+  bool operator==(const Layer&) const = default;
+};
+
 // One block, or `count` equal blocks in a row.
 struct BlockProfile {
   std::string name;
@@ -76,6 +86,9 @@ struct BlockProfile {
   BlockTimes times;
   BlockSizes sizes;
   std::vector<SavedTensor> saved;
+  // In the order of the forward pass; empty where they were not measured. Their figures add up to at most the
+  // block's: weights that are left stay on the device, time that is left comes before the first layer.
+  std::vector<Layer> layers;
 
   bool operator==(const BlockProfile&) const = default;
 };
@@ -87,6 +100,7 @@ struct FixedCosts {
   Bytes output;           // X_n, the activation that leaves the last block
   Bytes epilogue_bytes;   // workspace of the loss
   Nanos prologue, epilogue, optimizer;
+  std::optional<Nanos> host_optimizer;  // an optimizer step on the host; absent where it was not measured
 
   bool operator==(const FixedCosts&) const = default;
 };

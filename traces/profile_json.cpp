@@ -116,11 +116,52 @@ BlockSizes read_sizes(const JsonNode& node, Totals& totals, std::int64_t count) 
   return sizes;
 }
 
+Layer read_layer(const JsonNode& node) {
+  node.allow({"name", "scope", "weight_bytes", "forward_ns", "backward_ns"});
+  Layer layer;
+  layer.name = node.at("name").string();
+  if (const auto scope = node.find("scope")) layer.scope = static_cast<Scope>(scope->choice(scope_words));
+  if (const auto weight = node.find("weight_bytes")) layer.weight = weight->bytes();
+  if (const auto forward = node.find("forward_ns")) layer.forward = forward->nanos();
+  if (const auto backward = node.find("backward_ns")) layer.backward = backward->nanos();
+  return layer;
+}
+
+// What is left of a block's figure once its layers have had theirs.
+class Rest {
+ public:
+  Rest(const char* key, std::int64_t of_block) : key_(key), left_(of_block) {}
+  void take(const JsonNode& layer, std::int64_t part) {
+    if (part > left_) layer.refuse(std::string("layers whose ") + key_ + " adds up to at most the block's");
+    left_ -= part;
+  }
+
+ private:
+  const char* key_;
+  std::int64_t left_;
+};
+
+void read_layers(const JsonNode& node, BlockProfile& block) {
+  Rest weight("weight_bytes", block.sizes.weight.value), forward("forward_ns", block.times.forward.value),
+      backward("backward_ns", block.times.backward.value);
+  std::vector<Rest> scopes;
+  for (const std::optional<Nanos>& scope : block.times.scope_forward)
+    scopes.emplace_back("forward_ns of this scope", scope.value_or(block.times.forward).value);
+  for (const JsonNode& item : node.items()) {
+    const Layer layer = read_layer(item);
+    weight.take(item, layer.weight.value);
+    forward.take(item, layer.forward.value);
+    backward.take(item, layer.backward.value);
+    scopes[static_cast<std::size_t>(layer.scope)].take(item, layer.forward.value);
+    block.layers.push_back(layer);
+  }
+}
+
 BlockProfile read_block(const JsonNode& node, std::size_t index, Totals& totals) {
   node.allow({"name", "group", "count", "forward_ns", "backward_ns", "forward_spread_ns",
               "backward_spread_ns", "input_bytes", "weight_bytes", "gradient_bytes",
               "forward_workspace_bytes", "backward_workspace_bytes", "dropped_workspace_bytes", "saved",
-              "scope_forward_ns", "scope_input_bytes"});
+              "scope_forward_ns", "scope_input_bytes", "layers"});
   BlockProfile block;
   const auto name = node.find("name");
   block.name = name ? name->string() : "block." + std::to_string(index);
@@ -130,12 +171,13 @@ BlockProfile read_block(const JsonNode& node, std::size_t index, Totals& totals)
   block.sizes = read_sizes(node, totals, block.count);
   if (const auto saved = node.find("saved"))
     for (const JsonNode& item : saved->items()) block.saved.push_back(read_saved(item, totals, block.count));
+  if (const auto layers = node.find("layers")) read_layers(*layers, block);
   return block;
 }
 
 FixedCosts read_fixed(const JsonNode& node, Totals& totals) {
   node.allow({"resident_bytes", "optimizer_state_bytes", "output_bytes", "epilogue_bytes", "prologue_ns",
-              "epilogue_ns", "optimizer_ns"});
+              "epilogue_ns", "optimizer_ns", "host_optimizer_ns"});
   FixedCosts fixed;
   fixed.resident = figure<Bytes>(node, "resident_bytes", totals.bytes, 1);
   fixed.optimizer_state = figure<Bytes>(node, "optimizer_state_bytes", totals.bytes, 1);
@@ -144,6 +186,8 @@ FixedCosts read_fixed(const JsonNode& node, Totals& totals) {
   fixed.prologue = figure<Nanos>(node, "prologue_ns", totals.nanos, 1);
   fixed.epilogue = figure<Nanos>(node, "epilogue_ns", totals.nanos, 1);
   fixed.optimizer = figure<Nanos>(node, "optimizer_ns", totals.nanos, 1);
+  if (node.find("host_optimizer_ns"))
+    fixed.host_optimizer = figure<Nanos>(node, "host_optimizer_ns", totals.nanos, 1);
   return fixed;
 }
 
@@ -175,8 +219,9 @@ void write(JsonWriter& json, const FixedCosts& fixed) {
       .field("epilogue_bytes", fixed.epilogue_bytes)
       .field("prologue_ns", fixed.prologue)
       .field("epilogue_ns", fixed.epilogue)
-      .field("optimizer_ns", fixed.optimizer)
-      .end_object();
+      .field("optimizer_ns", fixed.optimizer);
+  if (fixed.host_optimizer) json.field("host_optimizer_ns", *fixed.host_optimizer);
+  json.end_object();
 }
 
 void write_extents(JsonWriter& json, std::string_view key,
@@ -229,6 +274,19 @@ void write(JsonWriter& json, const BlockSizes& sizes) {
   if (sizes.scope_input != ByScope<Bytes>{}) write(json, "scope_input_bytes", sizes.scope_input);
 }
 
+void write(JsonWriter& json, const std::vector<Layer>& layers) {
+  json.key("layers").begin_array();
+  for (const Layer& layer : layers)
+    json.begin_row()
+        .field("name", layer.name)
+        .field("scope", scope_words[static_cast<int>(layer.scope)])
+        .field("weight_bytes", layer.weight)
+        .field("forward_ns", layer.forward)
+        .field("backward_ns", layer.backward)
+        .end_object();
+  json.end_array();
+}
+
 void write(JsonWriter& json, const BlockProfile& block) {
   json.begin_object().field("name", block.name);
   if (block.group) json.field("group", *block.group);
@@ -237,7 +295,9 @@ void write(JsonWriter& json, const BlockProfile& block) {
   write(json, block.sizes);
   json.key("saved").begin_array();
   for (const SavedTensor& tensor : block.saved) write(json, tensor);
-  json.end_array().end_object();
+  json.end_array();
+  if (!block.layers.empty()) write(json, block.layers);
+  json.end_object();
 }
 
 }  // namespace

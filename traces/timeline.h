@@ -32,6 +32,9 @@ enum class StepKind : std::uint8_t {
   restore_input,
   load_weights,
   store_weights,
+  store_gradient,
+  load_state,
+  store_state,
 };
 
 // A half-open span of one lane. `bytes` is 0 on the compute lane.
@@ -42,6 +45,7 @@ struct Span {
   std::optional<std::uint32_t> storage;  // index into the block's storages(), for saved tensors
   Nanos begin, end;
   Bytes bytes;
+  std::optional<std::uint32_t> layer = {};  // of the block's layers, where it works on that one alone
 
   bool operator==(const Span&) const = default;
 };
@@ -56,7 +60,7 @@ struct MemorySample {
 
 // Why the compute lane stood still.
 enum class StallCause : std::uint8_t {
-  restore,  // activations were on their way back
+  restore,  // activations, or optimizer states, were on their way back
   weights,  // weights were on their way
   store,    // what it needs could not start back before it had finished going out
   drain,    // compute had ended, copies had not

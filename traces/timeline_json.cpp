@@ -21,12 +21,13 @@ Nanos read_end(const JsonNode& node, Nanos begin) {
 }
 
 Span read_span(const JsonNode& node) {
-  node.allow({"lane", "step", "block", "storage", "begin_ns", "end_ns", "bytes"});
+  node.allow({"lane", "step", "block", "storage", "layer", "begin_ns", "end_ns", "bytes"});
   Span span;
   span.lane = static_cast<Lane>(node.at("lane").choice(lane_names));
   span.kind = static_cast<StepKind>(node.at("step").choice(step_names));
   span.block = read_index(node, "block");
   span.storage = read_index(node, "storage");
+  span.layer = read_index(node, "layer");
   span.begin = node.at("begin_ns").nanos();
   span.end = read_end(node, span.begin);
   if (const auto bytes = node.find("bytes")) span.bytes = bytes->bytes();
@@ -83,6 +84,7 @@ void write(JsonWriter& json, const Span& span) {
   json.begin_row().field("lane", name_of(span.lane)).field("step", name_of(span.kind));
   write_index(json, "block", span.block);
   if (span.storage) json.field("storage", *span.storage);
+  if (span.layer) json.field("layer", *span.layer);
   json.field("begin_ns", span.begin).field("end_ns", span.end).field("bytes", span.bytes).end_object();
 }
 

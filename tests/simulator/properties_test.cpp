@@ -22,6 +22,16 @@ void for_cases(Property&& property) {
   }
 }
 
+template <class Property>
+void for_rich_cases(Property&& property) {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    CAPTURE(seed);
+    const reference::Case rich = reference::rich_case(seed);
+    CAPTURE(describe(rich.settings));
+    property(rich);
+  }
+}
+
 Program compiled(const reference::Case& random) {
   const BlockTable table(random.profile);
   return compile(table, expand(table, random.settings).plan);
@@ -53,7 +63,7 @@ Bytes left_behind(const Program& program, Space space) {
 
 // Resident bytes, optimizer state and weights, wherever they live, remain; activations and gradients do not.
 TEST_CASE("memory returns to its static level") {
-  for_cases([](const reference::Case& random) {
+  for_rich_cases([](const reference::Case& random) {
     const Program program = compiled(random);
     const Simulated result = simulate(program, random.machine);
     REQUIRE(level_at_end(result.timeline.memory.device) == left_behind(program, Space::device));
@@ -62,7 +72,7 @@ TEST_CASE("memory returns to its static level") {
 }
 
 TEST_CASE("a step takes at least the work of each of its lanes") {
-  for_cases([](const reference::Case& random) {
+  for_rich_cases([](const reference::Case& random) {
     const Simulated result = simulate(random.profile, random.settings, random.machine);
     std::array<Nanos, lane_count> busy{};
     for (const Span& span : result.timeline.spans) busy[static_cast<int>(span.lane)] += span.end - span.begin;

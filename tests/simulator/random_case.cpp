@@ -1,5 +1,7 @@
 #include "tests/simulator/random_case.h"
 
+#include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <random>
 #include <vector>
@@ -128,6 +130,31 @@ void add_scopes(Case& random, Dice& dice) {
       random.settings.policy == Policy::recompute || random.settings.policy == Policy::recompute_offload;
   if (recomputes && dice.one_in(3))
     random.settings.scope = dice.pick({Scope::attention, Scope::ffn, Scope::other});
+}
+
+// At least one with weights; what they add up to may be all or a part of the block's.
+void add_layers(BlockProfile& block, Dice& dice) {
+  block.sizes.weight += Bytes{1};
+  Bytes weight = block.sizes.weight - Bytes{1};
+  Nanos forward = block.times.forward, backward = block.times.backward;
+  std::array<Nanos, scope_count> scopes;
+  for (std::size_t scope = 0; scope < scope_count; ++scope)
+    scopes[scope] = block.times.scope_forward[scope].value_or(forward);
+  for (Int i = 0, n = dice.between(1, 4); i < n; ++i) {
+    Layer layer;
+    layer.name = "layer." + std::to_string(i);
+    layer.scope = dice.pick({Scope::attention, Scope::ffn, Scope::other});
+    Nanos& of_scope = scopes[static_cast<std::size_t>(layer.scope)];
+    layer.weight = {dice.one_in(4) ? 0 : dice.between(0, weight.value)};
+    layer.forward = {dice.between(0, std::min(forward, of_scope).value)};
+    layer.backward = {dice.between(0, backward.value)};
+    weight -= layer.weight;
+    forward -= layer.forward;
+    of_scope -= layer.forward;
+    backward -= layer.backward;
+    block.layers.push_back(layer);
+  }
+  block.layers.back().weight += Bytes{1};
 }
 
 Machine random_machine(Dice& dice) {
@@ -307,6 +334,21 @@ Case random_case(std::uint64_t seed) {
   random.settings = random_settings(dice, blocks);
   add_scopes(random, dice);
   return random;
+}
+
+Case rich_case(std::uint64_t seed) {
+  Case rich = random_case(seed);
+  Dice dice(seed + 1'000'000);
+  rich.profile.fixed.host_optimizer = Nanos{dice.between(0, 50)};
+  for (BlockProfile& block : rich.profile.blocks) add_layers(block, dice);
+  Settings& settings = rich.settings;
+  settings.step = {dice.pick<Int>({1, 1, 2, 3}),
+                   dice.pick({OptimizerPlace::device, OptimizerPlace::host, OptimizerPlace::streamed})};
+  if (dice.one_in(2)) {
+    settings.swap.mode = SwapMode::stream;
+    settings.swap.keep = dice.pick<Int>({0, 1, 2, 5});
+  }
+  return rich;
 }
 
 std::string to_json(const Case& random) {

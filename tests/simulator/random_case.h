@@ -21,6 +21,9 @@ struct Case {
 // The same seed gives the same case everywhere. At most 40 blocks with counts expanded.
 Case random_case(std::uint64_t seed);
 
+// The same with layers that stream, micro-batches, and an optimizer elsewhere.
+Case rich_case(std::uint64_t seed);
+
 // {"profile": ..., "machine": ..., "settings": ...} in one line, settings named as on the command line.
 std::string to_json(const Case& random);
 

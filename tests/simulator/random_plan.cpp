@@ -14,11 +14,12 @@ class PlanDice {
   Plan roll() {
     plan_.subject = {table_.profile_name, table_.digest};
     plan_.transfer = {below(3), 1 + below(2), 1 + below(2), {}, {}};
+    plan_.step = {1 + below(3), static_cast<OptimizerPlace>(below(3))};
     plan_.blocks.resize(table_.size());
     for (std::uint32_t i = 0; i < table_.size(); ++i) {
       decide_activation(i);
       decide_offload(i);
-      plan_.blocks[i].weights = static_cast<Residence>(below(3));
+      decide_weights(i);
     }
     return plan_;
   }
@@ -54,6 +55,13 @@ class PlanDice {
           decision.activation == Activation::keep || (decision.scope && storages[s].scope != *decision.scope);
       if (saved && below(2) == 0) decision.offload.push_back(s);
     }
+  }
+
+  void decide_weights(std::uint32_t i) {
+    BlockDecision& decision = plan_.blocks[i];
+    const std::uint32_t layers = streamed_layers(table_, i);
+    decision.weights = static_cast<Residence>(below(layers > 0 ? 4 : 3));
+    if (decision.weights == Residence::stream && below(2) == 0) decision.kept_layers = below(layers + 1);
   }
 
   const BlockTable table_;

@@ -74,6 +74,8 @@ class Simulation {
         steps_(std::move(order.steps)),
         uses_(std::move(order.uses)),
         restores_(std::move(order.restores)),
+        states_(std::move(order.states)),
+        step_settings_(order.step),
         prefetch_(transfer.prefetch),
         h2d_{machine.links.h2d, transfer.h2d_streams, {}, {}, {}},
         d2h_{machine.links.d2h, transfer.d2h_streams, {}, {}, {}} {}
@@ -111,7 +113,6 @@ class Simulation {
       if (tensor.again == again) sum += tensor.bytes;
     return sum;
   }
-  Int weight(int i) const { return blocks_[i].profile.sizes.weight.value; }
   Int forward_workspace(const Step& step) const {
     const BlockSizes& sizes = blocks_[step.block].profile.sizes;
     const bool saves_nothing = step.kind == Kind::forward && blocks_[step.block].recomputed;
@@ -121,27 +122,40 @@ class Simulation {
   }
 
   void start() {
-    device(fixed_.resident.value + fixed_.optimizer_state.value + x(0));
-    for (int i = 0; i < static_cast<int>(blocks_.size()); ++i)
-      if (!blocks_[i].swapped) device(weight(i));
-    issue_loads(prefetch_);
+    device(fixed_.resident.value + x(0));
+    if (step_settings_.optimizer == OptimizerPlace::device) device(fixed_.optimizer_state.value);
+    for (const Block& block : blocks_) device(block.profile.sizes.weight.value - block.away());
+    issue_loads(0, prefetch_);
   }
 
-  // The first `count` of all loads, as far as they are not issued yet.
-  void issue_loads(Int count) {
-    for (; loads_issued_ < std::min<Int>(count, uses_.size()); ++loads_issued_) {
+  // How many of these belong to earlier passes, and how many to this one or earlier.
+  template <class Things>
+  static std::pair<Int, Int> of_pass(const Things& things, int pass) {
+    std::pair<Int, Int> counts;
+    for (const auto& thing : things) {
+      counts.first += thing.pass < pass;
+      counts.second += thing.pass <= pass;
+    }
+    return counts;
+  }
+
+  // The first `count` loads of a pass, as far as they are not issued yet.
+  void issue_loads(int pass, Int count) {
+    const auto [before, all] = of_pass(uses_, pass);
+    for (; loads_issued_ < std::min(before + count, all); ++loads_issued_) {
       Use& use = uses_[loads_issued_];
       Use* before = nullptr;  // the use whose store brings these weights to the host
       for (Int earlier = 0; earlier < loads_issued_; ++earlier)
         if (blocks_[use.block].two_way && uses_[earlier].block == use.block) before = &uses_[earlier];
-      device(weight(use.block));
+      device(use.bytes);
       h2d_.copies.push_back(
-          {weight(use.block), [before] { return !before || before->stored; }, [&use] { use.loaded = true; }});
+          {use.bytes, [before] { return !before || before->stored; }, [&use] { use.loaded = true; }});
     }
   }
 
-  void issue_restores(Int count) {
-    for (; restores_issued_ < std::min<Int>(count, restores_.size()); ++restores_issued_)
+  void issue_restores(int pass, Int count) {
+    const auto [before, all] = of_pass(restores_, pass);
+    for (; restores_issued_ < std::min(before + count, all); ++restores_issued_)
       for (Traveller& tensor : restores_[restores_issued_].tensors) {
         device(tensor.bytes);
         h2d_.copies.push_back({tensor.bytes, [&tensor] { return tensor.stored; },
@@ -152,16 +166,35 @@ class Simulation {
       }
   }
 
-  // What is issued when step `s` begins (or, without prefetch, is next).
-  void issue_for(std::size_t s) {
-    for (std::size_t k = 0; k < uses_.size(); ++k)
-      if (uses_[k].first_step == s) issue_loads(static_cast<Int>(k) + prefetch_ + 1);
-    for (std::size_t k = 0; k < restores_.size(); ++k)
-      if (restores_[k].step == s) issue_restores(static_cast<Int>(k) + prefetch_ + 1);
-    if (steps_[s].kind == Kind::epilogue) issue_restores(prefetch_);
+  void issue_states(Int count) {
+    for (; states_issued_ < std::min<Int>(count, states_.size()); ++states_issued_) {
+      StateLoad& state = states_[states_issued_];
+      device(state.bytes);
+      h2d_.copies.push_back({state.bytes, [] { return true; }, [&state] { state.loaded = true; }});
+    }
   }
 
+  // What is issued when step `s` begins (or, without prefetch, is next).
+  void issue_for(std::size_t s) {
+    const int pass = steps_[s].pass;
+    if (steps_[s].kind == Kind::prologue) issue_loads(pass, prefetch_);
+    for (Int k = 0; k < static_cast<Int>(uses_.size()); ++k)
+      if (uses_[k].first_step == s) issue_loads(pass, k - of_pass(uses_, pass).first + prefetch_ + 1);
+    for (Int k = 0; k < static_cast<Int>(restores_.size()); ++k)
+      if (restores_[k].step == s) issue_restores(pass, k - of_pass(restores_, pass).first + prefetch_ + 1);
+    for (std::size_t k = 0; k < states_.size(); ++k)
+      if (states_[k].step == s) issue_states(static_cast<Int>(k) + prefetch_ + 1);
+    if (steps_[s].kind == Kind::epilogue) issue_restores(pass, prefetch_);
+    if (steps_[s].kind == Kind::backward && steps_[s].block == 0 && steps_[s].starts && in_last_pass(s))
+      issue_states(prefetch_);
+  }
+
+  bool in_last_pass(std::size_t s) const { return steps_[s].pass + 1 == step_settings_.accumulate; }
+
   bool all_arrived(std::size_t s) const {
+    if (steps_[s].kind == Kind::optimizer && gradients_under_way_ > 0) return false;
+    for (const StateLoad& state : states_)
+      if (state.step == s && !state.loaded) return false;
     for (const Use& use : uses_)
       if (use.first_step == s && !use.loaded) return false;
     for (const Restore& restore : restores_)
@@ -184,7 +217,10 @@ class Simulation {
     if (!running_until_ || *running_until_ != now_) return false;
     free(steps_[step_]);
     end_uses(step_);
-    if (steps_[step_].kind == Kind::forward) send(steps_[step_].block);
+    const Step& step = steps_[step_];
+    if (step.kind == Kind::forward && step.ends) send(step);
+    if (step.kind == Kind::backward && step.ends) send_gradient(step_);
+    if (step.kind == Kind::optimizer) end_update(step_);
     running_until_.reset();
     ++step_;
     return true;
@@ -192,6 +228,8 @@ class Simulation {
 
   void allocate(const Step& step) {
     const int i = step.block;
+    if (step.kind == Kind::prologue && step.pass > 0) device(x(0));
+    if (step.kind == Kind::optimizer || !step.starts) return;
     const BlockSizes& sizes = blocks_[i].profile.sizes;
     if (step.kind == Kind::forward) {
       device(x(i + 1) + forward_workspace(step) + saved(i, false) + blocks_[i].part_input());
@@ -207,6 +245,7 @@ class Simulation {
 
   void free(const Step& step) {
     const int i = step.block;
+    if (!step.ends) return;
     if (step.kind == Kind::forward) {
       device(-forward_workspace(step));
       if (blocks_[i].recomputed && !blocks_[i].first_of_segment) device(-x(i));
@@ -220,36 +259,61 @@ class Simulation {
     if (step.kind == Kind::backward)
       device(-blocks_[i].profile.sizes.backward_workspace.value - saved(i) - blocks_[i].part_input() - x(i) -
              x(i + 1));
-    if (step.kind == Kind::optimizer)
-      for (const Block& block : blocks_) device(-block.profile.sizes.gradient.value);
+    if (step.kind == Kind::backward && step.pass > 0) device(-blocks_[i].profile.sizes.gradient.value);
   }
 
   void end_uses(std::size_t s) {
     for (Use& use : uses_) {
       if (use.last_step != s) continue;
       if (!blocks_[use.block].two_way) {
-        device(-weight(use.block));
+        device(-use.bytes);
         continue;
       }
-      d2h_.copies.push_back({weight(use.block), [] { return true; },
-                             [this, &use] {
-                               use.stored = true;
-                               device(-weight(use.block));
-                             }});
+      to_host(use.bytes, [this, &use] {
+        use.stored = true;
+        device(-use.bytes);
+      });
     }
   }
 
-  void send(int block) {
+  void to_host(Int bytes, std::function<void()> ended) {
+    d2h_.copies.push_back({bytes, [] { return true; }, std::move(ended)});
+  }
+
+  void send(const Step& step) {
     for (Restore& restore : restores_) {
-      if (restore.block != block) continue;
+      if (restore.block != step.block || restore.pass != step.pass) continue;
       for (Traveller& tensor : restore.tensors) {
         host(tensor.bytes);
-        d2h_.copies.push_back({tensor.bytes, [] { return true; },
-                               [this, &tensor] {
-                                 tensor.stored = true;
-                                 device(-tensor.bytes);
-                               }});
+        to_host(tensor.bytes, [this, &tensor] {
+          tensor.stored = true;
+          device(-tensor.bytes);
+        });
       }
+    }
+  }
+
+  // Of the last pass, to an optimizer on the host.
+  void send_gradient(std::size_t s) {
+    const Int bytes = blocks_[steps_[s].block].profile.sizes.gradient.value;
+    if (step_settings_.optimizer != OptimizerPlace::host || bytes == 0 || !in_last_pass(s)) return;
+    ++gradients_under_way_;
+    to_host(bytes, [this, bytes] {
+      --gradients_under_way_;
+      device(-bytes);
+    });
+  }
+
+  void end_update(std::size_t s) {
+    for (const StateLoad& state : states_)
+      if (state.step == s) to_host(state.bytes, [this, bytes = state.bytes] { device(-bytes); });
+    if (s + 1 < steps_.size()) return;
+    for (const Block& block : blocks_) {
+      const Int bytes = block.profile.sizes.gradient.value;
+      if (step_settings_.optimizer != OptimizerPlace::host)
+        device(-bytes);
+      else if (bytes > 0 && !block.two_way)
+        h2d_.copies.push_back({bytes, [] { return true; }, [] {}});
     }
   }
 
@@ -280,13 +344,15 @@ class Simulation {
   std::vector<Step> steps_;
   std::vector<Use> uses_;
   std::vector<Restore> restores_;
+  std::vector<StateLoad> states_;
+  StepSettings step_settings_;
   Int prefetch_;
   Lane h2d_, d2h_;
   Memory device_, host_;
   Int now_ = 0;
   std::size_t step_ = 0;  // that runs, or is next on the compute lane
   std::optional<Int> running_until_;
-  Int loads_issued_ = 0, restores_issued_ = 0;
+  Int loads_issued_ = 0, restores_issued_ = 0, states_issued_ = 0, gradients_under_way_ = 0;
 };
 
 void check(const Machine& machine) {

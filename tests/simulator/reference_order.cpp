@@ -92,13 +92,19 @@ void choose_travel(std::vector<Block>& blocks, const Settings& settings) {
 
 void choose_swapped(std::vector<Block>& blocks, const SwapSettings& swap) {
   const Int n = static_cast<Int>(blocks.size());
-  const Int c = std::min(swap.blocks, n - 1);
+  const Int c = std::min(swap.blocks, swap.mode == SwapMode::stream ? n : n - 1);
   for (Int i = 0; i < c; ++i) {
     if (swap.which == SwapWhich::first) blocks[i].swapped = true;
     if (swap.which == SwapWhich::last) blocks[n - 1 - i].swapped = true;
     if (swap.which == SwapWhich::spread) blocks[i * n / c].swapped = true;
   }
-  for (Block& block : blocks) block.two_way = swap.mode == SwapMode::two_way;
+  Int keep = swap.keep;
+  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+    block->two_way = block->swapped && swap.mode == SwapMode::two_way;
+    block->streamed = block->swapped && swap.mode == SwapMode::stream;
+    for (const Layer& layer : block->profile.layers)
+      if (block->streamed && layer.weight.value > 0 && keep-- > 0) ++block->kept;
+  }
 }
 
 void follow(std::vector<Block>& blocks, const Plan& plan) {
@@ -114,43 +120,106 @@ void follow(std::vector<Block>& blocks, const Plan& plan) {
     for (std::uint32_t storage : decision.offload) block.offloaded.push_back(block.saved[storage].bytes);
     block.swapped = decision.weights != Residence::resident;
     block.two_way = decision.weights == Residence::two_way;
+    block.streamed = decision.weights == Residence::stream;
+    block.kept = decision.kept_layers;
   }
 }
 
-std::vector<Step> compute_order(const std::vector<Block>& blocks, const FixedCosts& fixed) {
+// The steps of one block in a row: one, or one for each streamed layer and one for what is left.
+void append_block(std::vector<Step>& steps, const Block& block, Step step) {
+  std::vector<Step> parts;
+  const std::vector<Layer>& layers = block.profile.layers;
+  for (int layer = 0; layer < static_cast<int>(layers.size()) && block.streamed; ++layer) {
+    if (step.kind == Kind::recompute && block.scope && layers[layer].scope != *block.scope) continue;
+    const Nanos time = step.kind == Kind::backward ? layers[layer].backward : layers[layer].forward;
+    Step part = step;
+    part.layer = layer;
+    part.length = time.value;
+    parts.push_back(part);
+    step.length -= time.value;
+  }
+  if (parts.empty() || step.length > 0) parts.insert(parts.begin(), step);
+  if (step.kind == Kind::backward) std::reverse(parts.begin(), parts.end());
+  for (Step& part : parts) part.starts = part.ends = false;
+  parts.front().starts = parts.back().ends = true;
+  steps.insert(steps.end(), parts.begin(), parts.end());
+}
+
+void append_pass(std::vector<Step>& steps, const std::vector<Block>& blocks, const FixedCosts& fixed,
+                 int pass) {
   const int n = static_cast<int>(blocks.size());
-  const auto forward = [&](int i) { return blocks[i].profile.times.forward.value; };
-  const auto backward = [&](int i) { return blocks[i].profile.times.backward.value; };
-  std::vector<Step> steps{{Kind::prologue, 0, fixed.prologue.value}};
-  for (int i = 0; i < n; ++i) steps.push_back({Kind::forward, i, forward(i)});
-  steps.push_back({Kind::epilogue, 0, fixed.epilogue.value});
+  const auto append = [&](Kind kind, int i, Int length) {
+    append_block(steps, blocks[i], {kind, i, length, pass});
+  };
+  steps.push_back({Kind::prologue, 0, fixed.prologue.value, pass});
+  for (int i = 0; i < n; ++i) append(Kind::forward, i, blocks[i].profile.times.forward.value);
+  steps.push_back({Kind::epilogue, 0, fixed.epilogue.value, pass});
   for (int b = n - 1, a; b >= 0; b = a - 1) {
     a = b;
     if (blocks[b].recomputed) {
       while (!blocks[a].first_of_segment) --a;
-      for (int i = a; i <= b; ++i) steps.push_back({Kind::recompute, i, blocks[i].again()});
+      for (int i = a; i <= b; ++i) append(Kind::recompute, i, blocks[i].again());
     }
-    for (int i = b; i >= a; --i) steps.push_back({Kind::backward, i, backward(i)});
+    for (int i = b; i >= a; --i) append(Kind::backward, i, blocks[i].profile.times.backward.value);
   }
-  steps.push_back({Kind::optimizer, 0, fixed.optimizer.value});
-  return steps;
 }
 
-// Uses in the order in which they begin; two in a row of one block are one.
+// The optimizer as one step, or block by block in the proportion of gradients.
+void append_optimizer(Order& order, const FixedCosts& fixed) {
+  const Int time = fixed.optimizer.value, state = fixed.optimizer_state.value;
+  if (order.step.optimizer == OptimizerPlace::host)
+    order.steps.push_back({Kind::optimizer, -1, fixed.host_optimizer.value().value});
+  if (order.step.optimizer == OptimizerPlace::device) order.steps.push_back({Kind::optimizer, -1, time});
+  if (order.step.optimizer != OptimizerPlace::streamed) return;
+  __int128 all = 0, seen = 0;
+  for (const Block& block : order.blocks) all += block.profile.sizes.gradient.value;
+  if (all == 0) {
+    order.states.push_back({order.steps.size(), state});
+    order.steps.push_back({Kind::optimizer, -1, time});
+  }
+  for (std::size_t i = 0; i < order.blocks.size(); ++i) {
+    const Int gradient = order.blocks[i].profile.sizes.gradient.value;
+    if (gradient == 0) continue;
+    const auto share = [&](Int whole) {
+      return static_cast<Int>(whole * (seen + gradient) / all) - static_cast<Int>(whole * seen / all);
+    };
+    order.states.push_back({order.steps.size(), share(state)});
+    order.steps.push_back({Kind::optimizer, static_cast<int>(i), share(time)});
+    seen += gradient;
+  }
+}
+
+bool is_kept(const Block& block, int layer) {
+  Int later = 0;
+  for (std::size_t l = layer + 1; l < block.profile.layers.size(); ++l)
+    later += block.profile.layers[l].weight.value > 0;
+  return later < block.kept;
+}
+
+// Uses in the order in which they begin; two in a row of one block, or layer, are one.
 std::vector<Use> uses_of_swapped(const std::vector<Block>& blocks, const std::vector<Step>& steps) {
   std::vector<Use> uses;
   for (std::size_t s = 0; s < steps.size(); ++s) {
-    const auto [kind, i, length] = steps[s];
-    const bool of_block = kind == Kind::forward || kind == Kind::recompute || kind == Kind::backward;
-    if (!of_block || !blocks[i].swapped) continue;
-    const auto latest =
-        std::find_if(uses.rbegin(), uses.rend(), [i = i](const Use& use) { return use.block == i; });
-    const bool ends_recomputation = kind == Kind::backward && blocks[i].recomputed;
-    const bool in_a_row = latest == uses.rbegin() && latest != uses.rend();
-    if (ends_recomputation || in_a_row)
+    const Step& step = steps[s];
+    const bool of_block =
+        step.kind == Kind::forward || step.kind == Kind::recompute || step.kind == Kind::backward;
+    if (!of_block || !blocks[step.block].swapped) continue;
+    const Block& block = blocks[step.block];
+    const Int bytes = !block.streamed  ? block.profile.sizes.weight.value
+                      : step.layer < 0 ? 0
+                                       : block.profile.layers[step.layer].weight.value;
+    if (block.streamed && bytes == 0) continue;
+    const auto latest = std::find_if(uses.rbegin(), uses.rend(), [&](const Use& use) {
+      return use.block == step.block && use.layer == step.layer && use.pass == step.pass;
+    });
+    const bool known = latest != uses.rend();
+    const bool stays = block.streamed ? is_kept(block, step.layer) && step.kind != Kind::forward
+                                      : step.kind == Kind::backward && block.recomputed;
+    const bool in_a_row = latest == uses.rbegin();
+    if (known && (stays || in_a_row))
       latest->last_step = s;
     else
-      uses.push_back({i, s, s});
+      uses.push_back({step.block, step.layer, step.pass, bytes, s, s});
   }
   return uses;
 }
@@ -159,21 +228,24 @@ std::vector<Use> uses_of_swapped(const std::vector<Block>& blocks, const std::ve
 std::vector<Restore> restores_of(const std::vector<Block>& blocks, const std::vector<Step>& steps) {
   std::vector<Restore> restores;
   for (std::size_t s = 0; s < steps.size(); ++s) {
-    const auto [kind, i, length] = steps[s];
-    const Block& block = blocks[i];
-    const bool needs = kind == (block.recomputed ? Kind::recompute : Kind::backward);
+    const Step& step = steps[s];
+    if (step.kind != Kind::recompute && step.kind != Kind::backward) continue;
+    const Block& block = blocks[step.block];
+    const bool needs = step.starts && step.kind == (block.recomputed ? Kind::recompute : Kind::backward);
     if (!needs || block.offloaded.empty()) continue;
-    Restore restore{i, s, {}};
+    Restore restore{step.block, step.pass, s, {}};
     for (Int bytes : block.offloaded) restore.tensors.push_back({bytes});
     restores.push_back(std::move(restore));
   }
   return restores;
 }
 
-Order ordered(std::vector<Block> blocks, const FixedCosts& fixed) {
+Order ordered(std::vector<Block> blocks, const FixedCosts& fixed, const StepSettings& step) {
   Order order;
   order.blocks = std::move(blocks);
-  order.steps = compute_order(order.blocks, fixed);
+  order.step = step;
+  for (int pass = 0; pass < step.accumulate; ++pass) append_pass(order.steps, order.blocks, fixed, pass);
+  append_optimizer(order, fixed);
   order.uses = uses_of_swapped(order.blocks, order.steps);
   order.restores = restores_of(order.blocks, order.steps);
   return order;
@@ -186,6 +258,13 @@ Int Block::part_input() const {
   return profile.sizes.scope_input[static_cast<std::size_t>(*scope)].value_or(profile.sizes.input).value;
 }
 
+Int Block::away() const {
+  if (!streamed) return swapped ? profile.sizes.weight.value : 0;
+  Int bytes = 0;
+  for (const Layer& layer : profile.layers) bytes += layer.weight.value;
+  return bytes;
+}
+
 Int Block::again() const {
   if (!scope) return profile.times.forward.value;
   return profile.times.scope_forward.at(static_cast<std::size_t>(*scope)).value().value;
@@ -196,13 +275,13 @@ Order order_of(const Profile& profile, const Settings& settings) {
   choose_segments(blocks, profile.segments_cross_groups, settings);
   choose_travel(blocks, settings);
   choose_swapped(blocks, settings.swap);
-  return ordered(std::move(blocks), profile.fixed);
+  return ordered(std::move(blocks), profile.fixed, settings.step);
 }
 
 Order order_of(const Profile& profile, const Plan& plan) {
   std::vector<Block> blocks = unrolled(profile);
   follow(blocks, plan);
-  return ordered(std::move(blocks), profile.fixed);
+  return ordered(std::move(blocks), profile.fixed, plan.step);
 }
 
 }  // namespace stowage::reference

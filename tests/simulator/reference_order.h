@@ -1,5 +1,6 @@
 // What happens in a step, and in which order, but not when: blocks as the settings want them, the compute
-// order, the uses of swapped weights and the restores. The first half of the reference.
+// order, the uses of swapped weights, the restores, and what travels for the optimizer. The first half of the
+// reference.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,8 @@ struct Block {
   bool in_segment = false, first_of_segment = false, last_of_segment = false;
   bool recomputed = false;     // all of it, or
   std::optional<Scope> scope;  // this part
-  bool swapped = false, two_way = false;
+  bool swapped = false, two_way = false, streamed = false;
+  Int kept = 0;  // streamed layers that stay
   std::vector<Int>
       offloaded;  // bytes of each thing that travels: an input, or tensors in the profile's order
 
@@ -36,19 +38,25 @@ struct Block {
   Int part_input() const;
   // How long the recomputation takes.
   Int again() const;
+  // Weights that do not stay on the device.
+  Int away() const;
 };
 
 enum class Kind : std::uint8_t { prologue, forward, epilogue, recompute, backward, optimizer };
 
 struct Step {
   Kind kind;
-  int block;  // of forward, recompute and backward
+  int block;  // of forward, recompute and backward; of an optimizer step -1 where it is for all
   Int length;
+  int pass = 0;
+  int layer = -1;                   // of a streamed block: the layer, -1 for what is left
+  bool starts = true, ends = true;  // of the block's steps in a row
 };
 
-// A stretch of the compute lane for which a swapped block's weights must be there.
+// A stretch of the compute lane for which weights must be there: a swapped block's, or a layer's.
 struct Use {
-  int block;
+  int block, layer, pass;
+  Int bytes;
   std::size_t first_step, last_step;
   bool loaded = false;
   bool stored = false;  // two-way: the store after it has ended
@@ -59,11 +67,18 @@ struct Traveller {
   bool stored = false, restored = false;
 };
 
-// All that one block sent away, and the step that needs it back.
+// All that one block sent away in a pass, and the step that needs it back.
 struct Restore {
-  int block;
+  int block, pass;
   std::size_t step;
   std::vector<Traveller> tensors;
+};
+
+// Optimizer states on their way to the step that needs them.
+struct StateLoad {
+  std::size_t step;
+  Int bytes;
+  bool loaded = false;
 };
 
 struct Order {
@@ -71,6 +86,8 @@ struct Order {
   std::vector<Step> steps;        // of the compute lane
   std::vector<Use> uses;          // in the order of need
   std::vector<Restore> restores;  // in the order of need
+  std::vector<StateLoad> states;  // the same
+  StepSettings step;
 };
 
 // Throws std::invalid_argument where the stride is below the interval.

@@ -24,6 +24,7 @@ std::string title(const Span& span) {
   std::string text = name_of(span.kind);
   if (span.block) text += " " + std::to_string(*span.block);
   if (span.storage) text += "." + std::to_string(*span.storage);
+  if (span.layer) text += " layer " + std::to_string(*span.layer);
   return text;
 }
 

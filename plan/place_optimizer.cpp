@@ -1,0 +1,99 @@
+#include <vector>
+
+#include "plan/layout.h"
+#include "plan/optimizer_shares.h"
+
+namespace stowage {
+namespace {
+
+class OptimizerPlacement {
+ public:
+  explicit OptimizerPlacement(Layout& layout)
+      : layout_(layout),
+        builder_(layout.builder),
+        table_(layout.table),
+        place_(layout.plan.step.optimizer),
+        last_(layout.order.passes.back()) {}
+
+  void place() {
+    const Space home = place_ == OptimizerPlace::device ? Space::device : Space::host;
+    builder_.initial({home, BufferKind::optimizer_state, {}, {}, table_.fixed.optimizer_state});
+    for (std::uint32_t i = table_.size(); i-- > 0;) place_gradient(i);
+    if (place_ == OptimizerPlace::host) bring_weights_back();
+    if (place_ == OptimizerPlace::streamed) stream_states();
+  }
+
+ private:
+  void place_gradient(std::uint32_t i);
+  void send_gradient(std::uint32_t i, BufferId device, Bytes bytes);
+  void bring_weights_back();
+  void stream_states();
+
+  Layout& layout_;
+  ProgramBuilder& builder_;
+  const BlockTable& table_;
+  const OptimizerPlace place_;
+  const Pass& last_;
+};
+
+// Lives from the first pass on; a later pass makes one beside it and adds it.
+void OptimizerPlacement::place_gradient(std::uint32_t i) {
+  const Bytes bytes = table_.rows[i].sizes.gradient;
+  const std::vector<Pass>& passes = layout_.order.passes;
+  const BufferId sum = layout_.made_by(passes.front().blocks[i].backward, BufferKind::gradient, i, bytes);
+  for (std::size_t pass = 1; pass < passes.size(); ++pass)
+    layout_.within(passes[pass].blocks[i].backward, BufferKind::gradient, i, bytes);
+  if (place_ == OptimizerPlace::host && bytes > Bytes{})
+    send_gradient(i, sum, bytes);
+  else
+    builder_.free(sum, end_of(layout_.order.optimizer));
+}
+
+void OptimizerPlacement::send_gradient(std::uint32_t i, BufferId device, Bytes bytes) {
+  const Range optimizer = layout_.order.optimizer;
+  const CopyId store = builder_.copy(
+      {StepKind::store_gradient, Lane::d2h, i, {}, {}, bytes, end_of(last_.blocks[i].backward)});
+  const BufferId host = builder_.buffer({Space::host, BufferKind::gradient, i, {}, bytes});
+  builder_.alloc_at_issue(host, store);
+  builder_.free(host, end_of(optimizer));
+  builder_.free_after(device, store);
+  builder_.wait(optimizer.begin, store);
+}
+
+// As many bytes as there are gradients, into their places. Weights that two-way swapping keeps on the host
+// are there already.
+void OptimizerPlacement::bring_weights_back() {
+  for (std::uint32_t i = 0; i < table_.size(); ++i) {
+    const Bytes bytes = table_.rows[i].sizes.gradient;
+    if (bytes == Bytes{} || layout_.plan.blocks[i].weights == Residence::two_way) continue;
+    builder_.copy({StepKind::load_weights, Lane::h2d, i, {}, {}, bytes, end_of(layout_.order.optimizer)});
+  }
+}
+
+// The first ones are issued when the last backward begins.
+void OptimizerPlacement::stream_states() {
+  const std::vector<OptimizerShare> shares = optimizer_shares(table_);
+  const StepId first = layout_.order.optimizer.begin;
+  const auto needed_by = [&](std::size_t k) { return static_cast<StepId>(first + k); };
+  for (std::size_t k = 0; k < shares.size(); ++k) {
+    const OptimizerShare& share = shares[k];
+    const Trigger issue = layout_.issue_of(k, begin_of(last_.blocks.front().backward), needed_by);
+    const CopyId load =
+        builder_.copy({StepKind::load_state, Lane::h2d, share.block, {}, {}, share.state, issue});
+    const BufferId state =
+        builder_.buffer({Space::device, BufferKind::optimizer_state, share.block, {}, share.state});
+    builder_.alloc_at_issue(state, load);
+    builder_.wait(needed_by(k), load);
+    const CopyId store = builder_.copy(
+        {StepKind::store_state, Lane::d2h, share.block, {}, {}, share.state, end_of(only(needed_by(k)))});
+    builder_.free_after(state, store);
+  }
+}
+
+}  // namespace
+
+void place_optimizer(Layout& layout) {
+  OptimizerPlacement(layout).place();
+}
+
+}  // namespace stowage
