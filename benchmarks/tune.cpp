@@ -34,6 +34,13 @@ Machine sharing_card() {
   return machine;
 }
 
+// Memory goes through a caching allocator, so that no sketch says what is reserved.
+Machine caching_card() {
+  Machine machine = card();
+  machine.arena = ArenaKind::caching;
+  return machine;
+}
+
 // The gradient of each block is as large as its weights.
 Profile trained_in_full(Profile profile) {
   for (BlockProfile& block : profile.blocks) block.sizes.gradient = block.sizes.weight;
@@ -65,6 +72,8 @@ int main() {
   report("adapters, two threads", benchmarks::chain(57), card(), 2);
   report("trained in full", trained_in_full(benchmarks::chain(57)), card(), 1);
   report("rates shared", benchmarks::chain(57), sharing_card(), 1);
+  report("caching arena", benchmarks::chain(14), caching_card(), 1);
+  report("caching arena", benchmarks::chain(28), caching_card(), 2);
   for (std::int64_t blocks : {7, 14, 28, 114})
     report("adapters, one thread", benchmarks::chain(blocks), card(), 1);
 }

@@ -1,5 +1,6 @@
 #include "cli/prediction.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -43,17 +44,38 @@ constexpr std::array<const char*, 15> step_words = {"prologue",
                                                     "load of the optimizer states",
                                                     "store of the optimizer states"};
 
-std::string ran_sentence(const Run& run, const Machine& machine) {
-  return "It fits: a step takes " + readable(run.step) + " and at most " + readable(run.peaks.device) +
-         " of " + readable(machine.device.usable()) + " on the device.";
+std::string ran_sentence(const Predicted& predicted, const Machine& machine) {
+  const Run& run = predicted.outcome.run;
+  const std::string text = "It fits: a step takes " + readable(run.step) + " and at most " +
+                           readable(std::min(run.peaks.device_reserved, machine.device.usable())) + " of " +
+                           readable(machine.device.usable()) + " on the device.";
+  const std::int64_t retries = std::get<Ran>(predicted.outcome.verdict).retries;
+  if (retries == 0) return text;
+  return text + " The allocator has to give back what it has cached " + std::to_string(retries) +
+         (retries == 1 ? " time" : " times") + " a step, which takes time; with " +
+         readable(run.peaks.device_reserved) + " it would not.";
+}
+
+// Whether an allocator is to blame, and what would cure it.
+std::string arena_words(const OutOfMemory& shortage) {
+  const ArenaShortage& arena = *shortage.arena;
+  if (!shortage.fragmentation())
+    return " No allocator would do: " + readable(arena.live) + " are in use, so that " +
+           readable(shortage.needed - shortage.free) + " are missing.";
+  return " It is fragmentation: only " + readable(arena.live) + " are in use, but they keep " +
+         readable(arena.reserved) + " of segments, in which the largest free block has " +
+         readable(arena.largest_free) + ". " +
+         (arena.expandable_would_do ? "Expandable segments would do, and so would " : "What would do is ") +
+         readable(arena.enough) + " of memory.";
 }
 
 std::string shortage_sentence(const OutOfMemory& shortage, const Predicted& predicted) {
   const Run& run = predicted.outcome.run;
   return "It does not fit: " + std::string(memory_of(shortage.space)) + " memory runs out at " +
          title_of(predicted.program.steps[shortage.step]) + ", which needs " + readable(shortage.needed) +
-         " where " + readable(shortage.free) + " are free. With memory enough a step would take " +
-         readable(run.step) + ", and " + readable(run.peaks.device) + " on the device.";
+         " where " + readable(std::max(Bytes{}, shortage.free)) + " are free." +
+         (shortage.arena ? arena_words(shortage) : "") + " With memory enough a step would take " +
+         readable(run.step) + ", and " + readable(run.peaks.device_reserved) + " on the device.";
 }
 
 std::string deadlock_sentence(const Deadlock& deadlock, const Program& program) {
@@ -71,6 +93,16 @@ void write_shortage(JsonWriter& json, const OutOfMemory& shortage, const Program
       .field("step", name_of(step.kind));
   if (step.block) json.field("block", *step.block);
   json.field("at_ns", shortage.at).field("needed_bytes", shortage.needed).field("free_bytes", shortage.free);
+  if (!shortage.arena) return;
+  const ArenaShortage& arena = *shortage.arena;
+  json.field("cause", shortage.fragmentation() ? "fragmentation" : "real").key("arena").begin_row();
+  json.field("live_bytes", arena.live)
+      .field("allocated_bytes", arena.allocated)
+      .field("reserved_bytes", arena.reserved)
+      .field("largest_free_bytes", arena.largest_free)
+      .field("enough_bytes", arena.enough)
+      .field("expandable_segments_would_do", arena.expandable_would_do)
+      .end_object();
 }
 
 void write_deadlock(JsonWriter& json, const Deadlock& deadlock, const Program& program) {
@@ -88,8 +120,8 @@ void write_deadlock(JsonWriter& json, const Deadlock& deadlock, const Program& p
 Predicted predict(const BlockTable& table, const Plan& plan, const Machine& machine) {
   Predicted predicted;
   predicted.program = compile(table, plan);
-  predicted.outcome = Engine(machine).simulate(predicted.program, predicted.timeline);
-  predicted.timeline.name = table.profile_name;
+  predicted.outcome = Engine(machine).simulate(predicted.program, predicted.timeline, predicted.journal);
+  predicted.timeline.name = predicted.journal.name = table.profile_name;
   return predicted;
 }
 
@@ -110,7 +142,7 @@ std::string sentence(const Predicted& predicted, const Machine& machine) {
     return shortage_sentence(*shortage, predicted);
   if (const auto* deadlock = std::get_if<Deadlock>(&predicted.outcome.verdict))
     return deadlock_sentence(*deadlock, predicted.program);
-  return ran_sentence(predicted.outcome.run, machine);
+  return ran_sentence(predicted, machine);
 }
 
 void write_verdict(JsonWriter& json, const Predicted& predicted) {
@@ -119,7 +151,7 @@ void write_verdict(JsonWriter& json, const Predicted& predicted) {
   else if (const auto* deadlock = std::get_if<Deadlock>(&predicted.outcome.verdict))
     write_deadlock(json, *deadlock, predicted.program);
   else
-    json.field("outcome", "ran");
+    json.field("outcome", "ran").field("retries", std::get<Ran>(predicted.outcome.verdict).retries);
 }
 
 void write_run(JsonWriter& json, const Run& run) {

@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 #include "plan/program.h"
 #include "simulator/outcome.h"
+#include "traces/journal.h"
 #include "traces/json.h"
 #include "traces/machine.h"
 #include "traces/timeline.h"
@@ -18,6 +19,7 @@ struct Predicted {
   Program program;
   Outcome outcome;
   Timeline timeline;
+  Journal journal;
 
   bool ran() const { return std::holds_alternative<Ran>(outcome.verdict); }
 };
@@ -34,7 +36,8 @@ std::string title_of(const Step& step);
 // One sentence for people: that it fits, or what runs out where.
 std::string sentence(const Predicted& predicted, const Machine& machine);
 
-// `outcome`, and what belongs to it: of memory that runs out the space, step, and bytes needed and free.
+// `outcome`, and what belongs to it: how often a caching arena gave back what it had cached; of memory that
+// runs out the space, step, and bytes needed and free, and of a caching arena the cause and its state then.
 void write_verdict(JsonWriter& json, const Predicted& predicted);
 // step_ns to host_pinned_peak_bytes.
 void write_run(JsonWriter& json, const Run& run);

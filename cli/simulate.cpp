@@ -35,6 +35,8 @@ std::string figures(const Run& run, const Plan& plan) {
   table.row({"  computing", readable(run.compute), share_of(run.compute, run.step)});
   table.row({"  waiting", readable(run.stall()), share_of(run.stall(), run.step), stall_words(run)});
   table.row({"device peak", readable(run.peaks.device)});
+  if (run.peaks.device_reserved != run.peaks.device)
+    table.row({"  reserved", readable(run.peaks.device_reserved), "", "by the caching allocator"});
   table.row(
       {"host peak", readable(run.peaks.host), "", "activations " + readable(run.peaks.host_activation)});
   table.row({"  pinned", readable(run.peaks.host_pinned)});
@@ -54,6 +56,8 @@ class SimulateCommand final : public Command {
     app.add_option("-o,--output", timeline_, "Write the predicted timeline")->type_name("FILE");
     app.add_option("--chrome", chrome_, "Write the timeline as a Chrome trace, for Perfetto")
         ->type_name("FILE");
+    app.add_option("--journal", journal_, "Write what was asked of the device's allocator")
+        ->type_name("FILE");
     memory_.declare(app);
     plan_.declare(app);
   }
@@ -65,6 +69,7 @@ class SimulateCommand final : public Command {
     const Expansion expansion = plan_.choose(profile, table);
     const Predicted predicted = predict_from(table, expansion.plan, machine);
     if (!timeline_.empty()) write_file(timeline_, to_json(predicted.timeline));
+    if (!journal_.empty()) write_file(journal_, to_json(predicted.journal));
     if (!chrome_.empty()) write_file(chrome_, to_chrome_trace({predicted.timeline}));
     for (const std::string& warning : expansion.warnings) output.warn(warning);
     output.answer(sentence(predicted, machine));
@@ -92,7 +97,7 @@ class SimulateCommand final : public Command {
     return json.end_object().text();
   }
 
-  std::string profile_, machine_, timeline_, chrome_;
+  std::string profile_, machine_, timeline_, chrome_, journal_;
   MemoryFlags memory_;
   PlanFlags plan_;
 };

@@ -83,6 +83,7 @@ class TuneCommand final : public Command {
     for (const FrontierPoint& point : frontier)
       json.begin_row()
           .field("peak_bytes", point.run.peaks.device)
+          .field("peak_reserved_bytes", point.run.peaks.device_reserved)
           .field("step_ns", point.run.step)
           .field("host_peak_bytes", point.run.peaks.host)
           .field("settings", flags_of(point.settings))

@@ -2,12 +2,16 @@
 
 #include "simulator/chronicle.h"
 #include "simulator/execution.h"
+#include "simulator/request_log.h"
+#include "simulator/reservation.h"
 
 namespace stowage {
 
 struct Engine::State {
   explicit State(const Machine& machine)
-      : links(machine.links), shared(!links.undisturbed()), copies(links), ledger(machine) {}
+      : links(machine.links), shared(!links.undisturbed()), copies(links), ledger(machine) {
+    if (machine.arena == ArenaKind::caching) reservation.emplace(machine);
+  }
 
   Outcome simulate(const Program& program, Timeline* timeline) {
     return shared ? simulate(program, SharedPace(links), timeline)
@@ -21,26 +25,37 @@ struct Engine::State {
     times.assign(program.steps.size(), {});
     Execution<Pace> execution(program, pace, copies, ledger, times, timeline ? &timeline->stalls : nullptr);
     execution.run();
-    const Outcome outcome = answer(execution);
-    if (timeline) tell(program, outcome.run, *timeline);
-    return outcome;
-  }
-
-  // What happens first is the verdict: memory runs out on the way, a deadlock is where it ends.
-  template <class Pace>
-  Outcome answer(const Execution<Pace>& execution) const {
-    const Levels& peaks = ledger.peaks();
     Outcome outcome;
+    const Levels& peaks = ledger.peaks();
     outcome.run = {execution.now(),
                    execution.computed(),
                    {peaks.device, peaks.device, peaks.host, peaks.host_activation, peaks.host_pinned},
                    execution.stalls().sums()};
-    Deadlock deadlock = execution.deadlock();
-    if (const std::optional<OutOfMemory> overrun = ledger.overrun(times))
-      outcome.verdict = *overrun;
-    else if (!deadlock.waits.empty())
-      outcome.verdict = std::move(deadlock);
+    if (reservation) outcome.run.peaks.device_reserved = reserve(program, timeline);
+    outcome.verdict = judge(execution.deadlock());
+    if (timeline) tell(program, outcome.run, *timeline);
     return outcome;
+  }
+
+  Bytes reserve(const Program& program, Timeline* timeline) {
+    if (!timeline) return reservation->reserve(program, times, nullptr);
+    ArenaCurves curves;
+    const Bytes reserved = reservation->reserve(program, times, &curves);
+    timeline->memory.allocated = std::move(curves.allocated);
+    timeline->memory.reserved = std::move(curves.reserved);
+    return reserved;
+  }
+
+  // What happens first is the verdict: memory runs out on the way, a deadlock is where it ends. A caching
+  // arena runs out of device memory no later than what is live.
+  Verdict judge(Deadlock deadlock) {
+    const std::optional<OutOfMemory> overrun = ledger.overrun(times);
+    Reservation::Fit fit;
+    if (reservation) fit = reservation->fit();
+    if (fit.shortage && !(overrun && overrun->at < fit.shortage->at)) return *fit.shortage;
+    if (overrun) return *overrun;
+    if (!deadlock.waits.empty()) return deadlock;
+    return Ran{fit.retries};
   }
 
   void tell(const Program& program, const Run& run, Timeline& timeline) const {
@@ -55,6 +70,7 @@ struct Engine::State {
   const bool shared;
   CopyTimes copies;
   Ledger ledger;
+  std::optional<Reservation> reservation;
   StepTimes times;
 };
 
@@ -67,6 +83,14 @@ Outcome Engine::simulate(const Program& program) {
 
 Outcome Engine::simulate(const Program& program, Timeline& timeline) {
   return state_->simulate(program, &timeline);
+}
+
+Outcome Engine::simulate(const Program& program, Timeline& timeline, Journal& journal) {
+  const Outcome outcome = simulate(program, timeline);
+  RequestLog requests;
+  requests.list(program, state_->times);
+  journal = requests.journal();
+  return outcome;
 }
 
 }  // namespace stowage

@@ -8,6 +8,8 @@
 // parts of 1e9; when a rate changes, what remains of the work under way is carried over, rounded up to a
 // nanosecond of full speed. A copy's latency occupies no link: it is not slowed, and slows nobody.
 //
+// Memory changes no time, so that what a caching arena makes of the requests is found out afterwards.
+//
 // Pure and deterministic: the same program and machine give the same bytes. One Engine may simulate many
 // programs and reuses its memory, so that the inner loop allocates nothing. Not shared between threads.
 #pragma once
@@ -16,6 +18,7 @@
 
 #include "plan/program.h"
 #include "simulator/outcome.h"
+#include "traces/journal.h"
 #include "traces/machine.h"
 #include "traces/timeline.h"
 
@@ -26,11 +29,14 @@ class Engine {
   explicit Engine(const Machine& machine);
   ~Engine();
 
-  // Throws InputError where a time or a size passes 63 bits. Cost: linear in the program's steps.
+  // Throws InputError where a time or a size passes 63 bits. Cost: linear in the program's steps, but for
+  // what a caching arena costs.
   Outcome simulate(const Program& program);
   // The same, and everything that happened on the way, up to where a deadlock stopped it. The timeline's name
   // is the caller's to set: a program does not know its profile's.
   Outcome simulate(const Program& program, Timeline& timeline);
+  // The same, and what was asked of the device's arena; the journal's name is the caller's, too.
+  Outcome simulate(const Program& program, Timeline& timeline, Journal& journal);
 
  private:
   struct State;

@@ -6,6 +6,7 @@
 #include "simulator/copy_times.h"
 #include "simulator/levels.h"
 #include "simulator/pace.h"
+#include "simulator/reservation.h"
 #include "simulator/step_times.h"
 
 namespace stowage {
@@ -230,10 +231,13 @@ class Merging {
 }  // namespace
 
 struct Evaluator::State {
-  explicit State(const Machine& machine) : rounding(machine.host.pinned_rounding), copies(machine.links) {}
+  explicit State(const Machine& machine) : rounding(machine.host.pinned_rounding), copies(machine.links) {
+    if (machine.arena == ArenaKind::caching) reservation.emplace(machine);
+  }
 
   const PinnedRounding rounding;
   CopyTimes copies;
+  std::optional<Reservation> reservation;
   StepTimes times;
 };
 
@@ -253,6 +257,8 @@ std::optional<Run> Evaluator::evaluate(const Program& program) {
   if (!timing.run()) return {};
   Run run = timing.figures();
   run.peaks = Merging(program, state_->times, state_->rounding).run();
+  if (state_->reservation)
+    run.peaks.device_reserved = state_->reservation->reserve(program, state_->times, nullptr);
   return run;
 }
 

@@ -26,6 +26,8 @@ struct Evidence {
   Nanos end_before(StepId step) const;
   // When the compute lane came to this edge.
   Nanos instant(Trigger at) const;
+  // When an edge of any step came.
+  Nanos edge(StepId step, Edge edge) const;
   // When nothing but what the step waits for could keep it: its `ready`, or the issue of a copy.
   Nanos ready(StepId step) const;
   bool is_first(StepId step) const;
@@ -42,6 +44,9 @@ void check_starts(const Evidence& evidence, Findings& findings);
 void check_durations(const Evidence& evidence, Findings& findings);
 // Each buffer comes to life before it dies; the curves of a simulation are those that the spans make.
 void check_memory(const Evidence& evidence, Findings& findings);
+// Simulations only: what the caching arena hands out and holds follows from what is alive; an ideal one has
+// no such curves.
+void check_arena(const Evidence& evidence, Findings& findings);
 // Stalls lie where the compute lane is idle, have the cause that the copies show, and add up.
 void check_stalls(const Evidence& evidence, Findings& findings);
 

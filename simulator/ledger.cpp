@@ -24,14 +24,6 @@ Bytes part(const Levels& levels, MemorySpace space) {
   return {};
 }
 
-// When an edge of any step came; `never` if it did not.
-Nanos instant_of(const Program& program, const StepTimes& times, StepId step, Edge edge) {
-  if (edge == Edge::begin) return times[step].begin;
-  if (edge == Edge::end) return times[step].end;
-  const bool copy = program.steps[step].is_copy();
-  return instant_of(copy ? program.steps[step].issue : Trigger{step, Edge::ready}, times);
-}
-
 }  // namespace
 
 // Activations on the host have no budget of their own.
@@ -78,7 +70,7 @@ std::optional<OutOfMemory> Ledger::overrun(const StepTimes& times) const {
     for (BufferId id : program_->initial) request(program_->first(Lane::compute), id);
   for (StepId step = 0; step < program_->steps.size(); ++step)
     for (Edge edge : {Edge::ready, Edge::begin, Edge::end}) {
-      if (instant_of(*program_, times, step, edge) != overrun_->at) continue;
+      if (edge_of(*program_, times, step, edge) != overrun_->at) continue;
       for (const MemoryEffect& effect : program_->effects_at(step, edge))
         if (effect.alloc) request(step, effect.buffer);
     }

@@ -16,7 +16,7 @@ namespace stowage {
 
 struct Peaks {
   Bytes device;           // live bytes
-  Bytes device_reserved;  // what the arena holds; equals `device` on the ideal arena
+  Bytes device_reserved;  // what the arena holds at most; equals `device` on the ideal arena
   Bytes host;             // activations and swapped weights
   Bytes host_activation;
   Bytes host_pinned;  // as `host`, each buffer rounded as the machine's host allocator does
@@ -38,7 +38,19 @@ struct Run {
 enum class MemorySpace : std::uint8_t { device, host, pinned };
 
 struct Ran {
+  std::int64_t retries = 0;  // times that a caching arena had to give back what it had cached, to go on
+
   bool operator==(const Ran&) const = default;
+};
+
+// A caching arena, once it has given back every segment that is wholly free.
+struct ArenaShortage {
+  Bytes live, allocated, reserved;  // when the request was refused
+  Bytes largest_free;               // block that is cached, of any stream
+  Bytes enough;                     // a budget that would do, without ever giving anything back
+  bool expandable_would_do;         // the budget, with segments that expand
+
+  bool operator==(const ArenaShortage&) const = default;
 };
 
 struct OutOfMemory {
@@ -48,7 +60,12 @@ struct OutOfMemory {
   Nanos at;
   Bytes needed;  // by this instant's allocations together
   Bytes free;    // before them, after this instant's frees
+  // Device memory of a caching arena: `needed` is the one request that was refused, `free` the budget less
+  // what is live. Absent for others.
+  std::optional<ArenaShortage> arena = {};
 
+  // More is free than is needed, but not in one piece, or rounding took it.
+  bool fragmentation() const { return needed <= free; }
   bool operator==(const OutOfMemory&) const = default;
 };
 

@@ -26,4 +26,12 @@ inline Nanos instant_of(Trigger at, const StepTimes& times) {
   return at.step == 0 ? Nanos{} : times[at.step - 1].end;
 }
 
+// When an edge of any step came; `never` if it did not.
+inline Nanos edge_of(const Program& program, const StepTimes& times, StepId step, Edge edge) {
+  if (edge == Edge::begin) return times[step].begin;
+  if (edge == Edge::end) return times[step].end;
+  const bool copy = program.steps[step].is_copy();
+  return instant_of(copy ? program.steps[step].issue : Trigger{step, Edge::ready}, times);
+}
+
 }  // namespace stowage

@@ -111,6 +111,11 @@ Nanos Evidence::ready(StepId step) const {
   return program.steps[step].is_copy() ? instant(program.steps[step].issue) : end_before(step);
 }
 
+Nanos Evidence::edge(StepId step, Edge edge) const {
+  if (edge == Edge::ready) return ready(step);
+  return edge == Edge::begin ? begin(step) : end(step);
+}
+
 bool Evidence::is_first(StepId step) const {
   return step == program.first(program.steps[step].lane);
 }
@@ -166,6 +171,7 @@ std::vector<std::string> verify(const Timeline& timeline, const Program& program
   if (evidence.simulated()) {
     check_durations(evidence, findings);
     check_counters(evidence, findings);
+    check_arena(evidence, findings);
   }
   check_memory(evidence, findings);
   check_stalls(evidence, findings);

@@ -16,12 +16,6 @@ struct Change {
   Bytes by;
 };
 
-// When an edge of any step came.
-Nanos when(const Evidence& evidence, StepId step, Edge edge) {
-  if (edge == Edge::ready) return evidence.ready(step);
-  return edge == Edge::begin ? evidence.begin(step) : evidence.end(step);
-}
-
 class Lives {
  public:
   Lives(const Evidence& evidence, Findings& findings)
@@ -31,7 +25,7 @@ class Lives {
       for (Edge edge : {Edge::ready, Edge::begin, Edge::end})
         for (const MemoryEffect& effect : evidence.program.effects_at(step, edge)) {
           Life& life = lives_[effect.buffer];
-          set(effect.buffer, effect.alloc ? life.birth : life.death, when(evidence, step, edge),
+          set(effect.buffer, effect.alloc ? life.birth : life.death, evidence.edge(step, edge),
               effect.alloc ? "comes to life" : "dies");
         }
   }

@@ -12,7 +12,7 @@ namespace stowage {
 namespace {
 
 Bound figures_of(const Run& run) {
-  return {run.step, run.peaks.device};
+  return {run.step, run.peaks.device_reserved};
 }
 
 class Search {
@@ -94,7 +94,7 @@ bool Search::price(const std::vector<Standing>& sketched) {
     const auto& [figures, host, candidate] = sketched[i];
     found_.runs[candidate] = runs[i];
     found_.frontier.offer({figures_of(runs[i]), host, candidate});
-    exact = exact && figures.step == runs[i].step && figures.peak == runs[i].peaks.device;
+    exact = exact && figures.step == runs[i].step && figures.peak == runs[i].peaks.device_reserved;
   }
   return exact;
 }

@@ -9,6 +9,9 @@
 //        |       x    x
 //        +----------|-------- device peak
 //                 budget
+//
+// The device peak is what the machine's arena reserves at most: of a caching arena more than what is live. A plan
+// counts as fitting only where the arena need never give back what it has cached, which stops the device.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +77,7 @@ struct TuneResult {
   // search was ended early.
   Nanos bound;
 
-  Bytes least_bytes() const { return least.run.peaks.device; }
+  Bytes least_bytes() const { return least.run.peaks.device_reserved; }
   // How much slower than the bound the best plan may be: 0.01 is one percent. 0 where nothing fits.
   double gap() const;
   bool optimal() const { return best && best->run.step == bound; }

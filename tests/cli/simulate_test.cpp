@@ -4,6 +4,7 @@
 #include "plan/plan.h"
 #include "tests/catch.h"
 #include "tests/cli/process.h"
+#include "traces/journal.h"
 #include "traces/timeline.h"
 
 using namespace stowage;
@@ -124,4 +125,29 @@ TEST_CASE("a predicted timeline is written, for Stowage and for Perfetto") {
   REQUIRE(timeline.source == "simulated");
   REQUIRE(timeline.step == Nanos{186});
   REQUIRE(JsonNode::parse(workplace.read("trace.json")).find("traceEvents").has_value());
+}
+
+// All sizes are a few bytes, so that each buffer takes 512 B of one segment of 2 MiB; in less than that
+// nothing goes. The journal begins with what is there from the start: 100 B are resident.
+TEST_CASE("a caching arena shows what it reserves, why it runs out, and what it was asked for") {
+  const Workplace workplace;
+  std::string machine = workplace.read("machine.json");
+  machine.replace(machine.find("ideal"), 5, "caching");
+  workplace.write("caching.json", machine);
+  const std::string caching = "simulate profile.json --machine caching.json ";
+  const JsonNode ran = workplace.stowage(caching + "--json --vram 2MiB --journal journal.json").json();
+  REQUIRE(ran.at("outcome").string() == "ran");
+  REQUIRE(figure(ran, "retries") == 0);
+  REQUIRE(figure(ran, "peak_bytes") == 217);
+  REQUIRE(figure(ran, "peak_reserved_bytes") == 2 << 20);
+  const Journal journal = parse_journal(workplace.read("journal.json"));
+  REQUIRE(journal.streams == std::vector<std::string>{"compute", "h2d", "d2h"});
+  REQUIRE(journal.entries.front() == JournalEntry{{0}, 0, true, {100}, 0});
+  const Ended ended = workplace.stowage(caching + "--json --vram 1MiB");
+  REQUIRE(ended.code == 1);
+  REQUIRE(ended.json().at("cause").string() == "fragmentation");  // 1 MiB is free: not as a segment
+  REQUIRE(figure(ended.json(), "needed_bytes") == 100);
+  REQUIRE(figure(ended.json().at("arena"), "enough_bytes") == 2 << 20);
+  REQUIRE(!ended.json().at("arena").at("expandable_segments_would_do").boolean());
+  REQUIRE(workplace.stowage(caching + "--vram 1MiB").out.find("It is fragmentation") != std::string::npos);
 }

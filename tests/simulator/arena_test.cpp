@@ -31,13 +31,6 @@ struct Bench {
   }
 };
 
-}  // namespace arena_test
-
-using arena_test::Bench;
-using arena_test::kib;
-using arena_test::mib;
-using arena_test::no_limit;
-
 TEST_CASE("small requests round to 512 B and are cut from segments of 2 MiB") {
   Bench bench;
   bench.take(1);
@@ -208,3 +201,5 @@ TEST_CASE("an ideal arena holds what is live, and a journal gives the same curve
     REQUIRE(first.live == wanted.live);
   }
 }
+
+}  // namespace arena_test

@@ -81,6 +81,8 @@ class ChromeTrace {
     for (const Stall& stall : timeline.stalls) add(stall);
     for (const MemorySample& sample : timeline.memory.device) add("device bytes", sample);
     for (const MemorySample& sample : timeline.memory.host) add("host bytes", sample);
+    for (const MemorySample& sample : timeline.memory.allocated) add("allocated bytes", sample);
+    for (const MemorySample& sample : timeline.memory.reserved) add("reserved bytes", sample);
     const BlockSpans spans(timeline.spans);
     for (const Stall& stall : timeline.stalls)
       if (stall.block) connect(spans.ends_of(stall));

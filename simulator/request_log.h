@@ -1,0 +1,51 @@
+// What a finished execution asked of the device's arena, in order: frees before allocations at one instant,
+// and each in program order. What came and went at one instant was never there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "plan/program.h"
+#include "simulator/step_times.h"
+#include "traces/journal.h"
+
+namespace stowage {
+
+// Keeps its memory from one program to the next. Not shared between threads.
+class RequestLog {
+ public:
+  // Streams are lanes: all memory is that of the compute lane, whose thread allocates it, and a buffer that
+  // dies with a copy was last used by the copy's lane. Steps that never ended are left out. Cost: linear in
+  // steps, and sorting the requests.
+  void list(const Program& program, const StepTimes& times);
+
+  const std::vector<JournalEntry>& entries() const { return entries_; }
+  // Whose edge the entry belongs to; the program's first for what is there from the start.
+  StepId step_of(std::size_t entry) const { return steps_[entry]; }
+  // Buffers are numbered anew, as they come to life.
+  Journal journal() const;
+
+ private:
+  struct Life {
+    Nanos birth = never, death = never;
+
+    bool counts() const { return birth != never && birth != death; }
+  };
+  struct Request {
+    Nanos at;
+    bool allocates;
+    std::uint32_t order;  // of the program
+    BufferId buffer;
+    StepId step;
+  };
+
+  void find_lives(const Program& program, const StepTimes& times);
+
+  std::vector<Life> lives_;
+  std::vector<Request> requests_;
+  std::vector<JournalEntry> entries_;
+  std::vector<StepId> steps_;
+};
+
+}  // namespace stowage
