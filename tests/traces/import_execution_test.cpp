@@ -96,3 +96,11 @@ TEST_CASE("nodes whose parents go round do no harm") {
                              {"id": 4, "name": "c", "ctrl_deps": 4}]})";
   REQUIRE(import_recording(*open_bytes(std::span(text)), "round", {}).events == 3);
 }
+
+TEST_CASE("a node without a name has none, also where it is the first") {
+  const std::string text =
+      R"({"schema": "1.0.1", "nodes": [{"id": 2, "ctrl_deps": 1}, {"id": 3, "name": "b", "ctrl_deps": 1}]})";
+  REQUIRE(import_recording(*open_bytes(std::span(text)), "unnamed", {}).events == 2);
+  const std::string alone = R"({"schema": "1.0.1", "nodes": [{"id": 2, "ctrl_deps": 1}]})";
+  REQUIRE(import_recording(*open_bytes(std::span(alone)), "unnamed", {}).events == 1);
+}

@@ -76,3 +76,17 @@ TEST_CASE("an empty report still makes a profile that reads back") {
   const Profile profile = profile_of({}, "nothing");
   REQUIRE(parse_profile(to_json(profile)) == profile);
 }
+
+TEST_CASE("names that are no UTF-8 survive the file as far as they are") {
+  ImportReport report = two_blocks();
+  report.found.blocks[0].name =
+      "a\xc3\xa9\xff"
+      "b\xe2\x82";                                // the last character is cut
+  report.found.blocks[1].group = "\xed\xa0\x80";  // half of a pair
+  const Profile profile = profile_of(report, "\xc0\x80");
+  REQUIRE(profile.name == "\ufffd\ufffd");
+  REQUIRE(profile.blocks[0].name ==
+          "a\u00e9\ufffd"
+          "b\ufffd\ufffd");
+  REQUIRE(parse_profile(to_json(profile)) == profile);
+}

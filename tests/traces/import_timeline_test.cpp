@@ -51,3 +51,11 @@ TEST_CASE("a timeline that is cut keeps its changes") {
   REQUIRE(odd.memory->account.peak == Bytes{107});
   REQUIRE(odd.repairs[Repair::dropped_event].count == 1);
 }
+
+TEST_CASE("a step lasts from the earliest change to the latest, in whatever order they stand") {
+  const ImportReport report =
+      import_text("[[-1, 1, 100, 0], [50, 2, 30, 4], [20, 2, 10, 4], [40, 3, -10, 4]]");
+  REQUIRE(report.steps.at(0).begin == Nanos{20});
+  REQUIRE(report.steps.at(0).end == Nanos{50});
+  REQUIRE(report.memory->account.start == Bytes{100});
+}

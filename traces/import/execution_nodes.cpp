@@ -16,7 +16,8 @@ constexpr std::string_view node_keys[] = {"id", "name", "ctrl_deps", "inputs", "
 // Walks one node.
 class NodeReader {
  public:
-  explicit NodeReader(NameTable& names) : names_(&names) {}
+  // The first name, 0, is that of nodes without one.
+  explicit NodeReader(NameTable& names) : names_(&names) { names.id_of(""); }
 
   bool read(JsonScan& scan, ExecutionNode& node) {
     node = {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "traces/import/json_text.h"
 #include "traces/import/medians.h"
 
 namespace stowage {
@@ -35,8 +36,8 @@ Nanos spread(const std::vector<BlockWork>& passes, Nanos BlockWork::*part) {
 
 BlockProfile block_profile(const ImportedBlock& block, Bytes input, bool grouped) {
   BlockProfile profile;
-  profile.name = block.name;
-  if (grouped) profile.group = block.group;
+  profile.name = well_formed(block.name);
+  if (grouped) profile.group = well_formed(block.group);
   profile.times.forward = block.forward;
   profile.times.backward = block.backward;
   profile.times.forward_spread = spread(block.passes, &BlockWork::forward);
@@ -104,7 +105,7 @@ bool peaks_with_blocks(const ImportReport& report) {
 
 Profile profile_of(const ImportReport& report, const std::string& name) {
   Profile profile;
-  profile.name = name;
+  profile.name = well_formed(name);
   const std::vector<ImportedBlock>& blocks = report.found.blocks;
   const bool grouped = std::any_of(blocks.begin(), blocks.end(), [&](const ImportedBlock& block) {
     return block.group != blocks.front().group;

@@ -29,6 +29,9 @@ std::optional<std::uint64_t> identifier_of(std::string_view text);
 // not fit.
 std::optional<Nanos> micros_of(std::string_view text);
 
+// Text in UTF-8: each byte that is part of no character becomes U+FFFD, as it does when JSON is written.
+std::string well_formed(std::string_view text);
+
 // Any finite number.
 std::optional<double> number_of(std::string_view text);
 

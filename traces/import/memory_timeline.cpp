@@ -80,8 +80,12 @@ class TimelineReader {
     report.events = changes_;
     report.memory = account_.take();
     const std::vector<MemorySample>& curve = report.memory->account.curve;
-    if (!curve.empty())
-      report.steps.push_back({curve.front().at, curve.back().at, report.memory->account.peak, std::nullopt});
+    if (!curve.empty()) {
+      const auto [first, last] =
+          std::minmax_element(curve.begin(), curve.end(),
+                              [](const MemorySample& a, const MemorySample& b) { return a.at < b.at; });
+      report.steps.push_back({first->at, last->at, report.memory->account.peak, std::nullopt});
+    }
     return report;
   }
 
@@ -130,7 +134,7 @@ class TimelineReader {
     if (pending_.size() == 4) {
       ++changes_;
       const Bytes change{sizes_.admit(pending_[2]) ? pending_[2] : 0};
-      account_.change({std::clamp(pending_[0], -latest, latest)}, category_at(pending_[3]), change);
+      account_.change({std::clamp<std::int64_t>(pending_[0], -1, latest)}, category_at(pending_[3]), change);
     }
     pending_.clear();
   }
@@ -141,7 +145,7 @@ class TimelineReader {
       for (std::size_t k = 1; k < rows_[i].size(); ++k)
         levels[category_at(static_cast<std::int64_t>(k) - 1)] += level(rows_[i][k]);
       ++changes_;
-      account_.set({std::clamp(pending_[i], -latest / 1000, latest / 1000) * 1000}, levels);
+      account_.set({std::clamp<std::int64_t>(pending_[i], 0, latest / 1000) * 1000}, levels);
     }
     pending_.clear();
   }

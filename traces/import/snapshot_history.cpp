@@ -73,8 +73,10 @@ SnapshotHistory history_of(const Snapshot& snapshot) {
       allocations.push_back(history.log.size());
       loops.add(lines.of(entry));
     }
-    history.log.push_back(
-        {entry.at.value_or(Nanos{}), entry.address, allocates ? entry.bytes : -entry.bytes, nobody});
+    // Entries are in the order in which they were made, whatever their clock says.
+    const Nanos before = history.log.empty() ? Nanos{} : history.log.back().at;
+    history.log.push_back({std::max(before, entry.at.value_or(Nanos{})), entry.address,
+                           allocates ? entry.bytes : -entry.bytes, nobody});
   }
   history.passes = passes_of(loops.turns(), allocations, history.log.size(), history.blocks);
   for (const SnapshotPass& pass : history.passes) {
