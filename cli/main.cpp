@@ -34,6 +34,7 @@ Commands all_commands() {
   commands.push_back(simulate_command());
   commands.push_back(tune_command());
   commands.push_back(compare_command());
+  commands.push_back(export_command());
   commands.push_back(validate_command());
   return commands;
 }
