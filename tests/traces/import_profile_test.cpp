@@ -78,7 +78,7 @@ TEST_CASE("an empty report still makes a profile that reads back") {
 }
 
 TEST_CASE("names that are no UTF-8 survive the file as far as they are") {
-  ImportReport report = two_blocks();
+  ImportReport report = report_of_two_blocks();
   report.found.blocks[0].name =
       "a\xc3\xa9\xff"
       "b\xe2\x82";                                // the last character is cut
