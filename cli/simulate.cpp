@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
+#include "cli/phase_figures.h"
 #include "cli/prediction.h"
 #include "cli/quantity.h"
 #include "cli/table.h"
@@ -14,6 +15,22 @@
 
 namespace stowage {
 namespace {
+
+LoadMode parse_load(const std::string& text) {
+  if (text == "staged") return LoadMode::staged;
+  if (text == "streamed") return LoadMode::streamed;
+  throw InputError("--load", "", "expected one of staged, streamed, not \"" + text + "\"");
+}
+
+// What `simulate` gives; figures too large to add up are the profile's fault.
+template <class Simulate>
+auto blaming(const std::string& profile, Simulate simulate) {
+  try {
+    return simulate();
+  } catch (const InputError& error) {
+    throw error.source().empty() ? error.in(profile) : error;
+  }
+}
 
 std::string share_of(Nanos part, Nanos whole) {
   return whole.value == 0 ? "" : percent(static_cast<double>(part.value) / static_cast<double>(whole.value));
@@ -58,6 +75,9 @@ class SimulateCommand final : public Command {
         ->type_name("FILE");
     app.add_option("--journal", journal_, "Write what was asked of the device's allocator")
         ->type_name("FILE");
+    const auto take_load = [this](const std::string& text) { load_ = parse_load(text); };
+    app.add_option_function<std::string>("--load", take_load, "How a checkpoint is read: whole, or by pieces")
+        ->type_name("staged|streamed");
     memory_.declare(app);
     plan_.declare(app);
   }
@@ -67,37 +87,34 @@ class SimulateCommand final : public Command {
     const Machine machine = memory_.apply(read_machine(machine_));
     const BlockTable table(profile);
     const Expansion expansion = plan_.choose(profile, table);
-    const Predicted predicted = predict_from(table, expansion.plan, machine);
+    const Predicted predicted = blaming(profile_, [&] { return predict(table, expansion.plan, machine); });
+    const std::vector<RunPhase> phases = blaming(
+        profile_, [&] { return simulate_phases(table, expansion.plan, machine, profile.phases, load_); });
     if (!timeline_.empty()) write_file(timeline_, to_json(predicted.timeline));
     if (!journal_.empty()) write_file(journal_, to_json(predicted.journal));
     if (!chrome_.empty()) write_file(chrome_, to_chrome_trace({predicted.timeline}));
     for (const std::string& warning : expansion.warnings) output.warn(warning);
     output.answer(sentence(predicted, machine));
     output.say("\n" + figures(predicted.outcome.run, expansion.plan));
-    output.object(json_of(predicted, expansion.warnings));
+    output.say("\n" + phases_text(phases));
+    output.object(json_of(predicted, phases, expansion.warnings));
     return predicted.ran() ? Answer::done : Answer::no;
   }
 
  private:
-  // Figures too large to add up are the profile's fault.
-  Predicted predict_from(const BlockTable& table, const Plan& plan, const Machine& machine) const {
-    try {
-      return predict(table, plan, machine);
-    } catch (const InputError& error) {
-      throw error.source().empty() ? error.in(profile_) : error;
-    }
-  }
-
-  static std::string json_of(const Predicted& predicted, const std::vector<std::string>& warnings) {
+  static std::string json_of(const Predicted& predicted, const std::vector<RunPhase>& phases,
+                             const std::vector<std::string>& warnings) {
     JsonWriter json;
     json.begin_object();
     write_verdict(json, predicted);
     write_run(json, predicted.outcome.run);
+    write_phases(json, phases);
     write_texts(json, "warnings", warnings);
     return json.end_object().text();
   }
 
   std::string profile_, machine_, timeline_, chrome_, journal_;
+  LoadMode load_ = LoadMode::staged;
   MemoryFlags memory_;
   PlanFlags plan_;
 };

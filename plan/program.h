@@ -65,9 +65,10 @@ enum class BufferKind : std::uint8_t {
   activation_gradient,
   saved,
   workspace,
-  gradient,  // of parameters
+  gradient,    // of parameters
+  checkpoint,  // what a file holds; on the host, and never pinned
 };
-inline constexpr int buffer_kind_count = 8;
+inline constexpr int buffer_kind_count = 9;
 
 enum class Space : std::uint8_t { device, host };
 

@@ -32,7 +32,7 @@ inline void raise(Bytes& level, Bytes by) {
 inline void add(Levels& levels, const Buffer& buffer, PinnedRounding rounding) {
   if (buffer.space == Space::device) return raise(levels.device, buffer.bytes);
   raise(levels.host, buffer.bytes);
-  raise(levels.host_pinned, pinned_size(buffer.bytes, rounding));
+  if (buffer.kind != BufferKind::checkpoint) raise(levels.host_pinned, pinned_size(buffer.bytes, rounding));
   if (is_activation(buffer.kind)) raise(levels.host_activation, buffer.bytes);
 }
 
@@ -43,7 +43,7 @@ inline void remove(Levels& levels, const Buffer& buffer, PinnedRounding rounding
     return;
   }
   levels.host -= buffer.bytes;
-  levels.host_pinned -= pinned_size(buffer.bytes, rounding);
+  if (buffer.kind != BufferKind::checkpoint) levels.host_pinned -= pinned_size(buffer.bytes, rounding);
   if (is_activation(buffer.kind)) levels.host_activation -= buffer.bytes;
 }
 

@@ -63,8 +63,8 @@ class Lives {
  private:
   std::string title(BufferId id) const {
     static constexpr std::array<const char*, buffer_kind_count> kinds{
-        "resident", "optimizer_state", "weights", "activation", "activation_gradient",
-        "saved",    "workspace",       "gradient"};
+        "resident", "optimizer_state", "weights",  "activation", "activation_gradient",
+        "saved",    "workspace",       "gradient", "checkpoint"};
     const Buffer& buffer = evidence_.program.buffers[id];
     std::string title = std::string("buffer ") + kinds[static_cast<int>(buffer.kind)];
     return buffer.block ? title + " " + std::to_string(*buffer.block) : title;

@@ -105,11 +105,20 @@ struct FixedCosts {
   bool operator==(const FixedCosts&) const = default;
 };
 
+// What else a run needs memory for, beside its training steps.
+struct PhaseCosts {
+  std::optional<Bytes> checkpoint;  // weights in their file; absent: as many bytes as on the device
+  Bytes validation;                 // on the device while a validation runs: encoders, decoders, samples
+
+  bool operator==(const PhaseCosts&) const = default;
+};
+
 struct Profile {
   std::string name;
   FixedCosts fixed;
   std::vector<BlockProfile> blocks;  // never empty
   bool segments_cross_groups = false;
+  PhaseCosts phases;
 
   bool operator==(const Profile&) const = default;
 

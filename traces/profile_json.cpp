@@ -191,9 +191,17 @@ FixedCosts read_fixed(const JsonNode& node, Totals& totals) {
   return fixed;
 }
 
+PhaseCosts read_phases(const JsonNode& node) {
+  node.allow({"checkpoint_bytes", "validation_bytes"});
+  PhaseCosts phases;
+  if (const auto checkpoint = node.find("checkpoint_bytes")) phases.checkpoint = checkpoint->bytes();
+  if (const auto validation = node.find("validation_bytes")) phases.validation = validation->bytes();
+  return phases;
+}
+
 Profile profile_of(const JsonNode& root) {
   root.expect_format("stowage.profile", profile_version);
-  root.allow({"format", "version", "name", "fixed", "blocks", "segments_cross_groups"});
+  root.allow({"format", "version", "name", "fixed", "blocks", "segments_cross_groups", "phases"});
   Profile profile;
   Totals totals;
   if (const auto name = root.find("name")) profile.name = name->string();
@@ -208,6 +216,7 @@ Profile profile_of(const JsonNode& root) {
     if (expanded > most_blocks) items[i].refuse("at most " + std::to_string(most_blocks) + " blocks in all");
   }
   if (const auto cross = root.find("segments_cross_groups")) profile.segments_cross_groups = cross->boolean();
+  if (const auto phases = root.find("phases")) profile.phases = read_phases(*phases);
   return profile;
 }
 
@@ -287,6 +296,12 @@ void write(JsonWriter& json, const std::vector<Layer>& layers) {
   json.end_array();
 }
 
+void write(JsonWriter& json, const PhaseCosts& phases) {
+  json.key("phases").begin_row();
+  if (phases.checkpoint) json.field("checkpoint_bytes", *phases.checkpoint);
+  json.field("validation_bytes", phases.validation).end_object();
+}
+
 void write(JsonWriter& json, const BlockProfile& block) {
   json.begin_object().field("name", block.name);
   if (block.group) json.field("group", *block.group);
@@ -322,6 +337,7 @@ std::string to_json(const Profile& profile) {
   for (const BlockProfile& block : profile.blocks) write(json, block);
   json.end_array();
   if (profile.segments_cross_groups) json.field("segments_cross_groups", true);
+  if (profile.phases != PhaseCosts{}) write(json, profile.phases);
   return json.end_object().text();
 }
 

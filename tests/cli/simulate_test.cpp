@@ -151,3 +151,26 @@ TEST_CASE("a caching arena shows what it reserves, why it runs out, and what it 
   REQUIRE(!ended.json().at("arena").at("expandable_segments_would_do").boolean());
   REQUIRE(workplace.stowage(caching + "--vram 1MiB").out.find("It is fragmentation") != std::string::npos);
 }
+
+// The worked example has no optimizer states: 100 B resident and 4 * 5 B of weights, which a staged load
+// first has in host memory, too.
+TEST_CASE("simulate tells the phases of a run") {
+  const Workplace workplace;
+  const JsonNode answer = workplace.stowage(simulate + "--json").json();
+  const std::vector<JsonNode> phases = answer.at("phases").items();
+  REQUIRE(phases.size() == 6);
+  REQUIRE(phases[0].at("phase").string() == "load");
+  REQUIRE(figure(phases[0], "peak_bytes") == 120);
+  REQUIRE(figure(phases[0], "host_peak_bytes") == 120);
+  REQUIRE(figure(phases[2], "peak_bytes") == 217);
+  REQUIRE(answer.at("worst_phases").at("device").string() == "first_step");
+  REQUIRE(answer.at("worst_phases").at("host").string() == "load");
+  const JsonNode streamed = workplace.stowage(simulate + "--json --load streamed").json();
+  REQUIRE(figure(streamed.at("phases").items()[0], "host_peak_bytes") == 100);
+  const Ended narrow = workplace.stowage(simulate + "--host-ram 119");
+  REQUIRE(narrow.code == 0);  // the step itself needs no host memory
+  REQUIRE(narrow.out.find("does not fit: host") != std::string::npos);
+  const Ended wrong = workplace.stowage(simulate + "--load slowly");
+  REQUIRE(wrong.code == 2);
+  REQUIRE(wrong.err.find("expected one of staged, streamed") != std::string::npos);
+}

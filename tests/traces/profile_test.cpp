@@ -94,7 +94,19 @@ TEST_CASE("profiles survive their file") {
   block.saved[0].layout = TensorLayout{"float32", Extents{2, 3}, Extents{3, 1}, 4};
   block.saved[0].storage = "a";
   profile.segments_cross_groups = true;
+  profile.phases = {Bytes{28}, {7}};
   REQUIRE(parse_profile(to_json(profile)) == profile);
+}
+
+TEST_CASE("costs of other phases") {
+  const auto phases = [](const std::string& text) {
+    return changed(example, "\"blocks\": [", "\"phases\": " + text + ", \"blocks\": [");
+  };
+  REQUIRE(parse_profile(phases("{\"checkpoint_bytes\": 9}")).phases == PhaseCosts{Bytes{9}, {}});
+  REQUIRE(parse_profile(phases("{\"validation_bytes\": 9}")).phases == PhaseCosts{{}, {9}});
+  REQUIRE(refusal(parse_profile, phases("{\"validation_bytes\": -1}")) ==
+          "phases.validation_bytes: expected at least 0, not -1");
+  REQUIRE(refusal(parse_profile, phases("{\"checkpoint\": 1}")) == "phases.checkpoint: unknown key");
 }
 
 TEST_CASE("wrong profiles are refused with the path of the key") {
