@@ -94,6 +94,10 @@ class CachingArena::Blocks {
   void free(std::uint32_t buffer, std::uint32_t stream, Nanos at);
   ArenaLevels levels() const { return {{live_}, {allocated_}, {reserved_}}; }
   std::int64_t retries() const { return retries_; }
+  std::optional<std::int64_t> address(std::uint32_t buffer) const {
+    const std::optional<BlockId> block = handed_[buffer].block;
+    return block ? std::optional(blocks_[*block].begin) : std::nullopt;
+  }
   Bytes largest_free() const {
     std::int64_t largest = 0;
     for (const Pool& pool : pools_)
@@ -358,6 +362,10 @@ ArenaLevels CachingArena::levels() const {
 
 std::int64_t CachingArena::retries() const {
   return blocks_->retries();
+}
+
+std::optional<std::int64_t> CachingArena::address(std::uint32_t buffer) const {
+  return blocks_->address(buffer);
 }
 
 Bytes CachingArena::largest_free() const {

@@ -22,7 +22,9 @@
 // first allocation that is `record_stream_lag` later.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "simulator/arena.h"
 #include "traces/machine.h"
@@ -49,6 +51,9 @@ class CachingArena final : public Arena {
   std::int64_t retries() const;
   // Cost: linear in the pools.
   Bytes largest_free() const;
+  // Where a buffer that is alive begins; addresses are those of its pool, and begin at 0. Absent: it has no
+  // bytes.
+  std::optional<std::int64_t> address(std::uint32_t buffer) const;
 
  private:
   class Blocks;

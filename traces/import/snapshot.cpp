@@ -69,18 +69,24 @@ class SnapshotBuilder {
     }
     SnapshotSegment segment;
     segment.device = integer(value, "device");
+    segment.stream = integer(value, "stream");
+    segment.address = static_cast<std::uint64_t>(integer(value, "address"));
+    segment.expandable = integer(value, "is_expandable") != 0;
     segment.large = pickle().text(pickle().find(value, "segment_type")) == "large";
     segment.total = size(value, "total_size");
+    std::uint64_t address = segment.address;
     for (const PickleValue& block : pickle().items(pickle().find(value, "blocks"))) {
       const Bytes bytes = size(block, "size");
       const bool live = pickle().text(pickle().find(block, "state")).starts_with("active");
+      segment.blocks.push_back({address, bytes, live});
+      address += static_cast<std::uint64_t>(bytes.value);
       if (live) {
         segment.live += bytes;
       } else {
         segment.largest_free = std::max(segment.largest_free, bytes);
       }
     }
-    snapshot_.segments.push_back(segment);
+    snapshot_.segments.push_back(std::move(segment));
   }
 
   void add_entry(const PickleValue& value) {
@@ -91,6 +97,7 @@ class SnapshotBuilder {
     }
     SnapshotEntry entry{.action = *action,
                         .address = static_cast<std::uint64_t>(integer(value, "addr")),
+                        .stream = integer(value, "stream"),
                         .bytes = size(value, "size"),
                         .at = std::nullopt,
                         .frames = pickle().find(value, "frames")};

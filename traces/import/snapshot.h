@@ -30,16 +30,26 @@ struct SnapshotFrame {
 struct SnapshotEntry {
   SnapshotAction action;
   std::uint64_t address;
+  std::int64_t stream;
   Bytes bytes;
   std::optional<Nanos> at;  // since 1970
   PickleValue frames;       // innermost first
 };
 
+struct SnapshotBlock {
+  std::uint64_t address;
+  Bytes bytes;
+  bool live;  // allocated, or only waiting for a stream
+};
+
 struct SnapshotSegment {
-  std::int64_t device = 0;
+  std::int64_t device = 0, stream = 0;
+  std::uint64_t address = 0;
+  bool expandable = false;
   bool large = false;
   Bytes total, live;   // allocated blocks, and those that only wait for a stream
   Bytes largest_free;  // block
+  std::vector<SnapshotBlock> blocks = {};
 };
 
 // A named range of the program's time.
