@@ -36,7 +36,7 @@ Machine MemoryFlags::apply(Machine machine) const {
     machine.host.memory = *host_ram;
     machine.host.pinned_limit = std::min(machine.host.pinned_limit, *host_ram);
   }
-  return machine;
+  return of_one_rank(machine);
 }
 
 void PlanFlags::declare(CLI::App& app) {

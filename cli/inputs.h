@@ -25,8 +25,8 @@ struct MemoryFlags {
   std::optional<Bytes> vram, host_ram;
 
   void declare(CLI::App& app);
-  // The machine with these sizes for its own. A smaller host also lowers the pinned limit. Throws InputError
-  // where less is left than other processes take.
+  // The machine with these sizes for its own, as one of its ranks sees it. A smaller host also lowers the
+  // pinned limit. Throws InputError where less is left than other processes take.
   Machine apply(Machine machine) const;
 };
 

@@ -27,6 +27,35 @@ const char* memory_of(MemorySpace space) {
   return space == MemorySpace::pinned ? "pinned host" : name_of(space);
 }
 
+// As the machine file says it.
+Bytes memory_in(const Machine& machine, MemorySpace space) {
+  switch (space) {
+    case MemorySpace::device:
+      return machine.device.memory;
+    case MemorySpace::host:
+      return machine.host.memory;
+    case MemorySpace::pinned:
+      return machine.host.pinned_limit;
+  }
+  return {};
+}
+
+// What it would have to say. The least that a caching arena does with is not known where it did with what it
+// had.
+Bytes least_memory(const OutOfMemory& shortage, const Predicted& predicted, MemorySpace space) {
+  const Peaks& peaks = predicted.outcome.run.peaks;
+  switch (space) {
+    case MemorySpace::device:
+      return (shortage.space == space ? peaks.device_reserved : peaks.device) +
+             predicted.machine.device.reserved;
+    case MemorySpace::host:
+      return peaks.host;
+    case MemorySpace::pinned:
+      return peaks.host_pinned;
+  }
+  return {};
+}
+
 // In the order of StepKind.
 constexpr std::array<const char*, 15> step_words = {"prologue",
                                                     "forward",
@@ -69,13 +98,26 @@ std::string arena_words(const OutOfMemory& shortage) {
          readable(arena.enough) + " of memory.";
 }
 
+// Of each memory that the plan passes: "With 217 B of device memory and 80 B of host memory it would fit,
+// and". How large a fragmented arena must be has been said.
+std::string cure_words(const OutOfMemory& shortage, const Predicted& predicted) {
+  if (shortage.arena && shortage.fragmentation()) return " Then";
+  std::string text;
+  for (MemorySpace space : {MemorySpace::device, MemorySpace::host, MemorySpace::pinned}) {
+    const Bytes least = least_memory(shortage, predicted, space);
+    if (least <= memory_in(predicted.machine, space)) continue;
+    text += (text.empty() ? " With " : " and ") + readable(least) + " of " + memory_of(space) + " memory";
+  }
+  return text + " it would fit, and";
+}
+
 std::string shortage_sentence(const OutOfMemory& shortage, const Predicted& predicted) {
   const Run& run = predicted.outcome.run;
   return "It does not fit: " + std::string(memory_of(shortage.space)) + " memory runs out at " +
          title_of(predicted.program.steps[shortage.step]) + ", which needs " + readable(shortage.needed) +
          " where " + readable(std::max(Bytes{}, shortage.free)) + " are free." +
-         (shortage.arena ? arena_words(shortage) : "") + " With memory enough a step would take " +
-         readable(run.step) + ", and " + readable(run.peaks.device_reserved) + " on the device.";
+         (shortage.arena ? arena_words(shortage) : "") + cure_words(shortage, predicted) +
+         " a step would take " + readable(run.step) + ".";
 }
 
 std::string deadlock_sentence(const Deadlock& deadlock, const Program& program) {
@@ -86,13 +128,14 @@ std::string deadlock_sentence(const Deadlock& deadlock, const Program& program) 
   return text;
 }
 
-void write_shortage(JsonWriter& json, const OutOfMemory& shortage, const Program& program) {
-  const Step& step = program.steps[shortage.step];
+void write_shortage(JsonWriter& json, const OutOfMemory& shortage, const Predicted& predicted) {
+  const Step& step = predicted.program.steps[shortage.step];
   json.field("outcome", "out_of_memory")
       .field("space", name_of(shortage.space))
       .field("step", name_of(step.kind));
   if (step.block) json.field("block", *step.block);
   json.field("at_ns", shortage.at).field("needed_bytes", shortage.needed).field("free_bytes", shortage.free);
+  json.field("least_bytes", least_memory(shortage, predicted, shortage.space));
   if (!shortage.arena) return;
   const ArenaShortage& arena = *shortage.arena;
   json.field("cause", shortage.fragmentation() ? "fragmentation" : "real").key("arena").begin_row();
@@ -122,6 +165,7 @@ Predicted predict(const BlockTable& table, const Plan& plan, const Machine& mach
   predicted.program = compile(table, plan);
   predicted.outcome = Engine(machine).simulate(predicted.program, predicted.timeline, predicted.journal);
   predicted.timeline.name = predicted.journal.name = table.profile_name;
+  predicted.machine = machine;
   return predicted;
 }
 
@@ -147,7 +191,7 @@ std::string sentence(const Predicted& predicted, const Machine& machine) {
 
 void write_verdict(JsonWriter& json, const Predicted& predicted) {
   if (const auto* shortage = std::get_if<OutOfMemory>(&predicted.outcome.verdict))
-    write_shortage(json, *shortage, predicted.program);
+    write_shortage(json, *shortage, predicted);
   else if (const auto* deadlock = std::get_if<Deadlock>(&predicted.outcome.verdict))
     write_deadlock(json, *deadlock, predicted.program);
   else

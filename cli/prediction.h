@@ -20,6 +20,7 @@ struct Predicted {
   Outcome outcome;
   Timeline timeline;
   Journal journal;
+  Machine machine;  // it was predicted for
 
   bool ran() const { return std::holds_alternative<Ran>(outcome.verdict); }
 };
@@ -37,7 +38,8 @@ std::string title_of(const Step& step);
 std::string sentence(const Predicted& predicted, const Machine& machine);
 
 // `outcome`, and what belongs to it: how often a caching arena gave back what it had cached; of memory that
-// runs out the space, step, and bytes needed and free, and of a caching arena the cause and its state then.
+// runs out the space, step, bytes needed and free, and the least size of that memory that would do; of a
+// caching arena the cause and its state then.
 void write_verdict(JsonWriter& json, const Predicted& predicted);
 // step_ns to host_pinned_peak_bytes.
 void write_run(JsonWriter& json, const Run& run);

@@ -86,8 +86,12 @@ class SimulateCommand final : public Command {
     const Profile profile = read_profile(profile_);
     const Machine machine = memory_.apply(read_machine(machine_));
     const BlockTable table(profile);
-    const Expansion expansion = plan_.choose(profile, table);
-    const Predicted predicted = blaming(profile_, [&] { return predict(table, expansion.plan, machine); });
+    Expansion expansion = plan_.choose(profile, table);
+    const auto predicted_for = [&](const Plan& plan) {
+      return blaming(profile_, [&] { return predict(table, plan, machine); });
+    };
+    const Predicted predicted = predicted_for(expansion.plan);
+    warn_if_larger(expansion, predicted, predicted_for(keeping_everything(table, expansion.plan)));
     const std::vector<RunPhase> phases = blaming(
         profile_, [&] { return simulate_phases(table, expansion.plan, machine, profile.phases, load_); });
     if (!timeline_.empty()) write_file(timeline_, to_json(predicted.timeline));
@@ -102,6 +106,19 @@ class SimulateCommand final : public Command {
   }
 
  private:
+  static Plan keeping_everything(const BlockTable& table, const Plan& plan) {
+    Settings keep;
+    keep.step.accumulate = plan.step.accumulate;
+    return expand(table, keep).plan;
+  }
+  // A setting that was meant to save memory and takes more: alone, or with the wrong other one.
+  static void warn_if_larger(Expansion& expansion, const Predicted& predicted, const Predicted& keeping) {
+    const Bytes peak = predicted.outcome.run.peaks.device, kept = keeping.outcome.run.peaks.device;
+    if (peak > kept)
+      expansion.warnings.push_back("this plan takes " + readable(peak) +
+                                   " on the device; keeping everything there takes " + readable(kept));
+  }
+
   static std::string json_of(const Predicted& predicted, const std::vector<RunPhase>& phases,
                              const std::vector<std::string>& warnings) {
     JsonWriter json;

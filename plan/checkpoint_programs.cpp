@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "plan/homes.h"
 #include "plan/program_builder.h"
 #include "traces/error.h"
 
@@ -12,13 +13,8 @@ namespace {
 std::vector<Buffer> pieces_of(const BlockTable& table, const Plan& plan, bool optimizer) {
   std::vector<Buffer> pieces;
   pieces.push_back({Space::device, BufferKind::resident, {}, {}, table.fixed.resident});
-  for (std::uint32_t i = 0; i < table.size(); ++i) {
-    const bool away = plan.blocks[i].weights != Residence::resident;
-    const Space home = away ? Space::host : Space::device;
-    pieces.push_back({home, BufferKind::weights, i, {}, table.rows[i].sizes.weight});
-  }
-  if (optimizer)
-    pieces.push_back({Space::device, BufferKind::optimizer_state, {}, {}, table.fixed.optimizer_state});
+  for (const Buffer& home : weight_homes(table, plan)) pieces.push_back(home);
+  if (optimizer) pieces.push_back(optimizer_home(table, plan));
   return pieces;
 }
 

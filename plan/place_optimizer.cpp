@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "plan/homes.h"
 #include "plan/layout.h"
 #include "plan/optimizer_shares.h"
 
@@ -16,8 +17,7 @@ class OptimizerPlacement {
         last_(layout.order.passes.back()) {}
 
   void place() {
-    const Space home = place_ == OptimizerPlace::device ? Space::device : Space::host;
-    builder_.initial({home, BufferKind::optimizer_state, {}, {}, table_.fixed.optimizer_state});
+    builder_.initial(optimizer_home(table_, layout_.plan));
     for (std::uint32_t i = table_.size(); i-- > 0;) place_gradient(i);
     if (place_ == OptimizerPlace::host) bring_weights_back();
     if (place_ == OptimizerPlace::streamed) stream_states();

@@ -1,28 +1,12 @@
 #include <optional>
 #include <vector>
 
+#include "plan/homes.h"
 #include "plan/layout.h"
 #include "plan/weight_uses.h"
 
 namespace stowage {
 namespace {
-
-// On the host there is one buffer for all of a block's weights, or one for each layer that streams.
-void place_homes(Layout& layout) {
-  for (std::uint32_t i = 0; i < layout.table.size(); ++i) {
-    const Residence weights = layout.plan.blocks[i].weights;
-    const bool away = weights == Residence::h2d || weights == Residence::two_way;
-    Bytes here = layout.table.rows[i].sizes.weight;
-    if (weights == Residence::stream) {
-      for (const Layer& layer : layout.table.layers_of(i)) {
-        if (layer.weight == Bytes{}) continue;
-        layout.builder.initial({Space::host, BufferKind::weights, i, {}, layer.weight});
-        here -= layer.weight;
-      }
-    }
-    layout.builder.initial({away ? Space::host : Space::device, BufferKind::weights, i, {}, here});
-  }
-}
 
 using Stores = std::vector<std::optional<CopyId>>;  // the last one of each block's weights
 
@@ -56,7 +40,7 @@ void place_uses(Layout& layout, const Pass& pass, Trigger start, Stores& stored)
 }  // namespace
 
 void place_weights(Layout& layout) {
-  place_homes(layout);
+  for (const Buffer& home : weight_homes(layout.table, layout.plan)) layout.builder.initial(home);
   Stores stored(layout.table.size());
   for (const Pass& pass : layout.order.passes) {
     const bool first = &pass == &layout.order.passes.front();

@@ -30,4 +30,24 @@ Nanos Link::time_for(Bytes bytes) const {
   return time;
 }
 
+Machine of_one_rank(const Machine& machine) {
+  const auto [count, host] = machine.ranks;
+  if (count == 1) return machine;
+  Machine one = machine;
+  one.ranks = {};
+  one.host.memory.value /= count;
+  one.host.pinned_limit.value /= count;
+  const auto slow_down = [&](Rate& rate, Rate given) {
+    rate.bytes_per_second =
+        std::min(rate.bytes_per_second, std::max<std::int64_t>(1, given.bytes_per_second / count));
+  };
+  for (Link* link : {&one.links.h2d, &one.links.d2h}) {
+    const Rate given = host.value_or(link->rate);
+    for (CurvePoint& point : link->curve) slow_down(point.rate, given);
+    slow_down(link->rate, given);
+  }
+  slow_down(one.links.pageable, host.value_or(machine.links.h2d.rate));
+  return one;
+}
+
 }  // namespace stowage

@@ -76,6 +76,15 @@ struct ArenaOptions {
   bool operator==(const ArenaOptions&) const = default;
 };
 
+// Equal processes, each with a device of its own, that go in step and share one host. Each copies whenever
+// the others do.
+struct Ranks {
+  std::int64_t count = 1;
+  std::optional<Rate> host;  // what the host gives all of them in one direction; absent: one rank's link
+
+  bool operator==(const Ranks&) const = default;
+};
+
 struct Machine {
   std::string name;
   DeviceMemory device;
@@ -83,9 +92,14 @@ struct Machine {
   Links links;
   ArenaKind arena = ArenaKind::ideal;
   ArenaOptions arena_options;
+  Ranks ranks;
 
   bool operator==(const Machine&) const = default;
 };
+
+// The machine as one of its ranks sees it: an equal share of the host's memory, and links no faster than an
+// equal share of what the host gives. What simulates takes a machine of one rank.
+Machine of_one_rank(const Machine& machine);
 
 // As for profiles: throws InputError with the path of the key. Memory sizes and the rates of `h2d` and `d2h`
 // are required. By default nothing is reserved, latencies are 0, all host memory may be pinned, and a

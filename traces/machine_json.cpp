@@ -86,9 +86,17 @@ ArenaOptions read_arena_options(const JsonNode& node) {
   return options;
 }
 
+Ranks read_ranks(const JsonNode& node) {
+  node.allow({"count", "host_bytes_per_second"});
+  Ranks ranks;
+  ranks.count = node.at("count").integer(1);
+  if (const auto host = node.find("host_bytes_per_second")) ranks.host = Rate{host->integer(1)};
+  return ranks;
+}
+
 Machine machine_of(const JsonNode& root) {
   root.expect_format("stowage.machine", machine_version);
-  root.allow({"format", "version", "name", "device", "host", "links", "arena", "arena_options"});
+  root.allow({"format", "version", "name", "device", "host", "links", "arena", "arena_options", "ranks"});
   Machine machine;
   if (const auto name = root.find("name")) machine.name = name->string();
   machine.device = read_device(root.at("device"));
@@ -97,6 +105,7 @@ Machine machine_of(const JsonNode& root) {
   if (const auto arena = root.find("arena"))
     machine.arena = static_cast<ArenaKind>(arena->choice(arena_words));
   if (const auto options = root.find("arena_options")) machine.arena_options = read_arena_options(*options);
+  if (const auto ranks = root.find("ranks")) machine.ranks = read_ranks(*ranks);
   return machine;
 }
 
@@ -112,6 +121,12 @@ void write(JsonWriter& json, const Link& link) {
     json.end_array();
   }
   if (link.duplex) json.field("duplex", *link.duplex);
+  json.end_object();
+}
+
+void write(JsonWriter& json, const Ranks& ranks) {
+  json.key("ranks").begin_row().field("count", ranks.count);
+  if (ranks.host) json.field("host_bytes_per_second", ranks.host->bytes_per_second);
   json.end_object();
 }
 
@@ -161,6 +176,7 @@ std::string to_json(const Machine& machine) {
       .field("expandable_segments", machine.arena_options.expandable_segments)
       .field("record_stream_lag_ns", machine.arena_options.record_stream_lag)
       .end_object();
+  if (machine.ranks != Ranks{}) write(json, machine.ranks);
   return json.end_object().text();
 }
 

@@ -4,6 +4,7 @@
 #include "plan/plan.h"
 #include "tests/catch.h"
 #include "tests/cli/process.h"
+#include "tests/traces/refusal.h"
 #include "traces/journal.h"
 #include "traces/timeline.h"
 
@@ -74,6 +75,7 @@ TEST_CASE("a plan that does not fit is an answer") {
   REQUIRE(figure(answer, "block") == 3);
   REQUIRE(figure(answer, "needed_bytes") == 7);
   REQUIRE(figure(answer, "free_bytes") == 6);
+  REQUIRE(figure(answer, "least_bytes") == 217);
   REQUIRE(figure(answer, "peak_bytes") == 217);  // as if memory had no limit
   REQUIRE(figure(answer, "step_ns") == 130);
 }
@@ -86,35 +88,47 @@ TEST_CASE("people are told in a sentence first") {
   REQUIRE(
       workplace.stowage(simulate + "--vram 216")
           .out.starts_with("It does not fit: device memory runs out at the backward of block 3, which needs "
-                           "7 B where 6 B are free."));
+                           "7 B where 6 B are free. With 217 B of device memory it would fit, and a step "
+                           "would take 130 ns.\n"));
 }
 
-TEST_CASE("warnings are printed, and part of the JSON") {
-  const Ended ended = Workplace().stowage(simulate + "--json --swap-blocks 9");
-  REQUIRE(ended.code == 0);
-  const auto warnings = ended.json().at("warnings").items();
-  REQUIRE(warnings.size() == 1);
-  REQUIRE(ended.err == "warning: " + warnings[0].string() + "\n");
-}
-
-// Block 0 recomputes, block 1 offloads, block 2 swaps, block 3 keeps. Compute is 130 + 10 for block 0. The
-// last load is of block 2, before the end of the forward pass; the restore of block 1, 20 B, is issued when
-// the epilogue begins, at 40, and takes until 60, before B_1 at 86.
-TEST_CASE("a free plan decides block by block") {
+// Offloading sends 4 * 20 = 80 B; the host's shortage says nothing of the device. The pinned limit counts
+// each buffer of 12 and 8 as 16 and 8: 4 * 24 = 96.
+TEST_CASE("a host that is too small is told as such, with what would do") {
   const Workplace workplace;
-  const Profile profile = read_profile(workplace.path("profile.json"));
-  Plan plan = expand(BlockTable(profile), {}).plan;
-  plan.settings.reset();
-  plan.blocks[0].activation = Activation::recompute;
-  plan.blocks[0].segment = 0;
-  plan.blocks[1].offload = {0, 1};
-  plan.blocks[2].weights = Residence::h2d;
-  workplace.write("free.json", to_json(plan, profile));
-  const JsonNode answer = workplace.stowage(simulate + "--json --plan free.json").json();
-  REQUIRE(figure(answer, "step_ns") == 140);
-  REQUIRE(figure(answer, "stall_ns") == 0);
-  REQUIRE(figure(answer, "host_activation_peak_bytes") == 20);
-  REQUIRE(workplace.stowage(simulate + "--plan free.json").out.find("as the file says") != std::string::npos);
+  const Ended host = workplace.stowage(simulate + "--policy offload --host-ram 79");
+  REQUIRE(host.code == 1);
+  REQUIRE(
+      host.out.starts_with("It does not fit: host memory runs out at the store of a tensor of block 3, "
+                           "which needs 20 B where 19 B are free. With 80 B of host memory"));
+  REQUIRE(host.out.substr(0, host.out.find('\n')).find("device") == std::string::npos);
+  workplace.write("machine.json", changed(changed(workplace.read("machine.json"), "34359738368", "95"),
+                                          "\"exact\"", "\"pow2\""));
+  const Ended pinned = workplace.stowage(simulate + "--policy offload");
+  REQUIRE(pinned.code == 1);
+  REQUIRE(pinned.out.starts_with("It does not fit: pinned host memory runs out at "));
+  REQUIRE(pinned.out.find("With 96 B of pinned host memory it would fit") != std::string::npos);
+  const JsonNode answer = workplace.stowage(simulate + "--json --policy offload").json();
+  REQUIRE(answer.at("space").string() == "pinned");
+  REQUIRE(figure(answer, "least_bytes") == 96);
+}
+
+TEST_CASE("several memories that are too small are all named") {
+  const Ended ended = Workplace().stowage(simulate + "--policy offload --vram 200 --host-ram 79");
+  REQUIRE(ended.out.find("With 212 B of device memory and 80 B of host memory and 80 B of pinned host memory "
+                         "it would fit") != std::string::npos);
+}
+
+// Swapping alone, both ways and far ahead: all five loads are issued at once. When F_3 begins at 30, what F_2
+// used is still on its way out and what B_2 and B_1 need is there: 5 times 5 B of weights. With 102 + 3 * 22
+// and the 25 of F_3 that is 218. Together with recomputation swapping saves.
+TEST_CASE("a setting that takes more memory than it saves is warned of") {
+  const Workplace workplace;
+  const std::string swap = "--swap-blocks 3 --swap-mode two-way ";
+  REQUIRE(workplace.stowage(simulate + swap + "--prefetch 9").err ==
+          "warning: this plan takes 218 B on the device; keeping everything there takes 217 B\n");
+  REQUIRE(workplace.stowage(simulate + swap).err == "");
+  REQUIRE(workplace.stowage(simulate + swap + "--policy recompute").err == "");
 }
 
 TEST_CASE("a predicted timeline is written, for Stowage and for Perfetto") {
