@@ -69,7 +69,6 @@ class BlockList {
     if (blocks_[id].after) blocks_[*blocks_[id].after].before = id;
     remove(gone);
   }
-  bool alone(BlockId id) const { return !blocks_[id].before && !blocks_[id].after; }
 
  private:
   std::vector<Block> blocks_;

@@ -1,13 +1,11 @@
 #include "simulator/caching_arena.h"
 
 #include <algorithm>
-#include <memory_resource>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <vector>
 
-#include "simulator/block_list.h"
+#include "simulator/block_pools.h"
 #include "simulator/levels.h"
 #include "simulator/step_times.h"
 
@@ -27,35 +25,6 @@ constexpr std::int64_t endless = std::int64_t{1} << 61;  // addresses of a segme
 constexpr std::int64_t round_up(std::int64_t size, std::int64_t step) {
   return (size + step - 1) / step * step;
 }
-
-// A free block by size, then address.
-struct FreeBlock {
-  std::int64_t size, begin;
-  BlockId id;
-
-  bool operator<(const FreeBlock& other) const {
-    return std::tie(size, begin) < std::tie(other.size, other.begin);
-  }
-};
-
-struct UnmappedBlock {
-  std::int64_t begin;
-  BlockId id;
-
-  bool operator<(const UnmappedBlock& other) const { return begin < other.begin; }
-};
-
-// Of one stream and one class of sizes. Addresses are its own.
-struct Pool {
-  Pool(bool small, std::pmr::memory_resource* nodes) : small(small), free(nodes), unmapped(nodes) {}
-
-  std::int64_t page() const { return small ? small_segment : large_segment; }
-
-  bool small;
-  std::pmr::set<FreeBlock> free;
-  std::pmr::set<UnmappedBlock> unmapped;
-  std::int64_t end = 0;  // of all segments that there ever were
-};
 
 // A block that another stream used last: it returns at the first allocation that is not before `from`.
 struct Waiting {
@@ -80,68 +49,62 @@ class CachingArena::Blocks {
  public:
   Blocks(Bytes budget, const ArenaOptions& options) : options_(options) { reset(budget); }
 
-  void reset(Bytes budget) {
-    budget_ = budget.value;
-    retries_ = 0;
-    live_ = allocated_ = reserved_ = 0;
-    pools_.clear();
-    blocks_.clear();
-    waiting_.clear();
-    handed_.clear();
-  }
-
+  void reset(Bytes budget);
   bool allocate(const ArenaRequest& request, Nanos at);
   void free(std::uint32_t buffer, std::uint32_t stream, Nanos at);
   ArenaLevels levels() const { return {{live_}, {allocated_}, {reserved_}}; }
   std::int64_t retries() const { return retries_; }
-  std::optional<std::int64_t> address(std::uint32_t buffer) const {
-    const std::optional<BlockId> block = handed_[buffer].block;
-    return block ? std::optional(blocks_[*block].begin) : std::nullopt;
-  }
-  Bytes largest_free() const {
-    std::int64_t largest = 0;
-    for (const Pool& pool : pools_)
-      if (!pool.free.empty()) largest = std::max(largest, pool.free.rbegin()->size);
-    return {largest};
-  }
+  Bytes largest_free() const;
+  std::optional<std::int64_t> address(std::uint32_t buffer) const;
 
  private:
-  std::uint32_t pool_of(std::uint32_t stream, bool small) {
-    while (pools_.size() < 2 * (stream + std::size_t{1}))
-      pools_.emplace_back(pools_.size() % 2 == 0, &nodes_);
-    return 2 * stream + (small ? 0 : 1);
-  }
+  std::int64_t page(PoolId pool) const { return pools_.small(pool) ? small_segment : large_segment; }
 
-  std::optional<BlockId> take_cached(std::uint32_t pool, std::int64_t size);
-  std::optional<BlockId> take_new(std::uint32_t pool, std::int64_t size) {
+  std::optional<BlockId> take_cached(PoolId pool, std::int64_t size);
+  std::optional<BlockId> take_new(PoolId pool, std::int64_t size) {
     return options_.expandable_segments ? take_pages(pool, size) : take_segment(pool, size);
   }
-  std::optional<BlockId> take_segment(std::uint32_t pool, std::int64_t size);
+  std::optional<BlockId> take_segment(PoolId pool, std::int64_t size);
   void give_back_rest(BlockId id, std::int64_t size);
 
-  std::optional<BlockId> take_pages(std::uint32_t pool, std::int64_t size);
-  BlockId room_for(std::uint32_t pool, std::int64_t size);
+  std::optional<BlockId> take_pages(PoolId pool, std::int64_t size);
+  BlockId room_for(PoolId pool, std::int64_t size);
   std::optional<BlockId> map(BlockId id, std::int64_t size);
   void unmap_pages(BlockId id);
 
-  BlockId settle(BlockId id, BlockState state);
-  void put(BlockId id);
-  void take_out(BlockId id);
   void make_free(BlockId id);
   void return_passed(Nanos at);
   void release_cached();
-  void release(std::uint32_t pool);
 
   const ArenaOptions options_;
   std::int64_t budget_ = 0, retries_ = 0;
   std::int64_t live_ = 0, allocated_ = 0, reserved_ = 0;
-  std::pmr::unsynchronized_pool_resource nodes_;
-  std::vector<Pool> pools_;  // small and large of each stream
-  BlockList blocks_;
+  BlockPools pools_;
   std::vector<Waiting> waiting_;  // a heap
   std::uint64_t sequence_ = 0;    // of frees that wait
   std::vector<Handed> handed_;    // by buffer
 };
+
+void CachingArena::Blocks::reset(Bytes budget) {
+  budget_ = budget.value;
+  retries_ = 0;
+  live_ = allocated_ = reserved_ = 0;
+  pools_.clear();
+  waiting_.clear();
+  handed_.clear();
+}
+
+Bytes CachingArena::Blocks::largest_free() const {
+  std::int64_t largest = 0;
+  for (PoolId pool = 0; pool < pools_.count(); ++pool)
+    if (!pools_.free(pool).empty()) largest = std::max(largest, pools_.free(pool).rbegin()->size);
+  return {largest};
+}
+
+std::optional<std::int64_t> CachingArena::Blocks::address(std::uint32_t buffer) const {
+  const std::optional<BlockId> block = handed_[buffer].block;
+  return block ? std::optional(pools_[*block].begin) : std::nullopt;
+}
 
 bool CachingArena::Blocks::allocate(const ArenaRequest& request, Nanos at) {
   return_passed(at);
@@ -150,7 +113,7 @@ bool CachingArena::Blocks::allocate(const ArenaRequest& request, Nanos at) {
   handed_[request.buffer] = {request.bytes, {}, request.stream};
   if (request.bytes == Bytes{}) return true;
   const std::int64_t size = round_up(request.bytes.value, grain);
-  const std::uint32_t pool = pool_of(request.stream, size <= largest_small);
+  const PoolId pool = pools_.pool_of(request.stream, size <= largest_small);
   std::optional<BlockId> block = take_cached(pool, size);
   if (!block) block = take_new(pool, size);
   if (!block) {
@@ -160,10 +123,10 @@ bool CachingArena::Blocks::allocate(const ArenaRequest& request, Nanos at) {
   }
   if (!block) return false;
   give_back_rest(*block, size);
-  blocks_[*block].state = BlockState::used;
+  pools_.mark(*block, BlockState::used);
   handed_[request.buffer].block = *block;
   live_ += request.bytes.value;
-  allocated_ += blocks_[*block].size;
+  allocated_ += pools_[*block].size;
   return true;
 }
 
@@ -172,7 +135,7 @@ void CachingArena::Blocks::free(std::uint32_t buffer, std::uint32_t stream, Nano
   live_ -= handed.requested.value;
   if (!handed.block) return;
   if (stream == handed.stream || options_.record_stream_lag == Nanos{}) return make_free(*handed.block);
-  blocks_[*handed.block].state = BlockState::waiting;
+  pools_.mark(*handed.block, BlockState::waiting);
   const Nanos lag = options_.record_stream_lag;
   waiting_.push_back({at > never - lag ? never : at + lag, sequence_++, *handed.block});
   std::push_heap(waiting_.begin(), waiting_.end());
@@ -180,136 +143,90 @@ void CachingArena::Blocks::free(std::uint32_t buffer, std::uint32_t stream, Nano
 
 // The smallest that is large enough. Where segments expand, a block before unmapped addresses counts as large
 // as it may become, and is passed over for one of a fixed size.
-std::optional<BlockId> CachingArena::Blocks::take_cached(std::uint32_t pool, std::int64_t size) {
-  const auto& free = pools_[pool].free;
+std::optional<BlockId> CachingArena::Blocks::take_cached(PoolId pool, std::int64_t size) {
+  const BlockPools::FreeBlocks& free = pools_.free(pool);
   auto found = free.lower_bound({size, 0, {}});
   if (found == free.end()) return {};
   const auto room = [&](const FreeBlock& block) {
-    const std::optional<BlockId> after = blocks_[block.id].after;
-    const bool grows = after && blocks_[*after].state == BlockState::unmapped;
-    return block.size + (grows ? blocks_[*after].size : 0);
+    const std::optional<BlockId> after = pools_[block.id].after;
+    return block.size + (pools_.has_state(after, BlockState::unmapped) ? pools_[*after].size : 0);
   };
   if (options_.expandable_segments)
     for (auto next = std::next(found); next != free.end() && room(*next) < room(*found); ++next) found = next;
   const BlockId id = found->id;
-  take_out(id);
+  pools_.take_out(id);
   return id;
 }
 
-std::optional<BlockId> CachingArena::Blocks::take_segment(std::uint32_t pool, std::int64_t size) {
+std::optional<BlockId> CachingArena::Blocks::take_segment(PoolId pool, std::int64_t size) {
   const std::int64_t taken = size <= largest_small      ? small_segment
                              : size < least_own_segment ? large_segment
                                                         : round_up(size, own_segment_step);
   if (taken > budget_ - reserved_) return {};
   reserved_ += taken;
-  Pool& of = pools_[pool];
-  const BlockId id = blocks_.add({of.end, taken, {}, {}, pool, BlockState::free});
-  of.end += taken;
-  return id;
+  return pools_.add_segment(pool, taken);
 }
 
 void CachingArena::Blocks::give_back_rest(BlockId id, std::int64_t size) {
-  const std::int64_t rest = blocks_[id].size - size;
-  const bool all = options_.expandable_segments || pools_[blocks_[id].pool].small;
-  if (all ? rest >= grain : rest > largest_small) put(blocks_.cut(id, size));
+  const std::int64_t rest = pools_[id].size - size;
+  const bool all = options_.expandable_segments || pools_.small(pools_[id].pool);
+  if (all ? rest >= grain : rest > largest_small) pools_.cut(id, size);
 }
 
 // From the lowest address where free and unmapped blocks in a row are large enough; their pages are mapped.
-std::optional<BlockId> CachingArena::Blocks::take_pages(std::uint32_t pool, std::int64_t size) {
+std::optional<BlockId> CachingArena::Blocks::take_pages(PoolId pool, std::int64_t size) {
   std::optional<BlockId> block = room_for(pool, size);
-  if (blocks_[*block].state == BlockState::unmapped)
-    block = map(*block, std::min(blocks_[*block].size, size));
-  while (block && blocks_[*block].size < size) {
-    const BlockId next = *blocks_[*block].after;
-    block = map(next, std::min(blocks_[next].size, size - blocks_[*block].size));
+  if (pools_.has_state(block, BlockState::unmapped)) block = map(*block, std::min(pools_[*block].size, size));
+  while (block && pools_[*block].size < size) {
+    const BlockId next = *pools_[*block].after;
+    block = map(next, std::min(pools_[next].size, size - pools_[*block].size));
   }
-  if (block) take_out(*block);
+  if (block) pools_.take_out(*block);
   return block;
 }
 
 // The first free or unmapped block of such a row.
-BlockId CachingArena::Blocks::room_for(std::uint32_t pool, std::int64_t size) {
+BlockId CachingArena::Blocks::room_for(PoolId pool, std::int64_t size) {
   const auto open = [&](const std::optional<BlockId>& id) {
-    return id && (blocks_[*id].state == BlockState::free || blocks_[*id].state == BlockState::unmapped);
+    return pools_.has_state(id, BlockState::free) || pools_.has_state(id, BlockState::unmapped);
   };
-  for (const UnmappedBlock& unmapped : pools_[pool].unmapped) {
+  for (const UnmappedBlock& unmapped : pools_.unmapped(pool)) {
     std::optional<BlockId> first = unmapped.id;
-    if (open(blocks_[*first].before)) first = blocks_[*first].before;
+    if (open(pools_[*first].before)) first = pools_[*first].before;
     std::int64_t room = 0;
-    for (std::optional<BlockId> block = first; open(block) && room < size; block = blocks_[*block].after)
-      room += blocks_[*block].size;
+    for (std::optional<BlockId> block = first; open(block) && room < size; block = pools_[*block].after)
+      room += pools_[*block].size;
     if (room >= size) return *first;
   }
-  const std::int64_t page = pools_[pool].page();
-  const BlockId id =
-      blocks_.add({pools_[pool].end, endless / page * page, {}, {}, pool, BlockState::unmapped});
-  pools_[pool].end = blocks_[id].end();
-  put(id);
-  return id;
+  return pools_.settle(pools_.add_segment(pool, endless / page(pool) * page(pool)), BlockState::unmapped);
 }
 
 // Pages from the block's begin on, enough for `size`; the free block that they come to belong to. Absent: the
 // budget forbids it.
 std::optional<BlockId> CachingArena::Blocks::map(BlockId id, std::int64_t size) {
-  const std::int64_t taken = round_up(size, pools_[blocks_[id].pool].page());
+  const std::int64_t taken = round_up(size, page(pools_[id].pool));
   if (taken > budget_ - reserved_) return {};
   reserved_ += taken;
-  take_out(id);
-  if (taken < blocks_[id].size) put(blocks_.cut(id, taken));
-  return settle(id, BlockState::free);
+  pools_.take_out(id);
+  if (taken < pools_[id].size) pools_.cut(id, taken);
+  return pools_.settle(id, BlockState::free);
 }
 
 // The whole pages of a free block return to the device.
 void CachingArena::Blocks::unmap_pages(BlockId id) {
-  const std::int64_t page = pools_[blocks_[id].pool].page();
-  const std::int64_t begin = round_up(blocks_[id].begin, page), end = blocks_[id].end() / page * page;
+  const std::int64_t step = page(pools_[id].pool);
+  const std::int64_t begin = round_up(pools_[id].begin, step), end = pools_[id].end() / step * step;
   if (begin >= end) return;
-  take_out(id);
-  if (begin > blocks_[id].begin) {
-    const BlockId rest = blocks_.cut(id, begin - blocks_[id].begin);
-    put(id);
-    id = rest;
-  }
-  if (end < blocks_[id].end()) put(blocks_.cut(id, end - begin));
+  pools_.take_out(id);
+  if (begin > pools_[id].begin) id = pools_.cut_front(id, begin - pools_[id].begin);
+  if (end < pools_[id].end()) pools_.cut(id, end - begin);
   reserved_ -= end - begin;
-  settle(id, BlockState::unmapped);
-}
-
-// A block that is in no set becomes free or unmapped, one with its neighbours of that state.
-BlockId CachingArena::Blocks::settle(BlockId id, BlockState state) {
-  blocks_[id].state = state;
-  if (const auto after = blocks_[id].after; after && blocks_[*after].state == state) {
-    take_out(*after);
-    blocks_.join_after(id);
-  }
-  if (const auto before = blocks_[id].before; before && blocks_[*before].state == state) {
-    take_out(*before);
-    blocks_.join_after(*before);
-    id = *before;
-  }
-  put(id);
-  return id;
-}
-
-void CachingArena::Blocks::put(BlockId id) {
-  const Block& block = blocks_[id];
-  if (block.state == BlockState::free)
-    pools_[block.pool].free.insert({block.size, block.begin, id});
-  else
-    pools_[block.pool].unmapped.insert({block.begin, id});
-}
-
-void CachingArena::Blocks::take_out(BlockId id) {
-  const Block& block = blocks_[id];
-  if (block.state == BlockState::free)
-    pools_[block.pool].free.erase({block.size, block.begin, id});
-  else
-    pools_[block.pool].unmapped.erase({block.begin, id});
+  pools_.settle(id, BlockState::unmapped);
 }
 
 void CachingArena::Blocks::make_free(BlockId id) {
-  allocated_ -= blocks_[id].size;
-  settle(id, BlockState::free);
+  allocated_ -= pools_[id].size;
+  pools_.settle(id, BlockState::free);
 }
 
 void CachingArena::Blocks::return_passed(Nanos at) {
@@ -323,19 +240,16 @@ void CachingArena::Blocks::return_passed(Nanos at) {
 // The host waits for every stream first.
 void CachingArena::Blocks::release_cached() {
   return_passed(never);
-  for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) release(pool);
-}
-
-void CachingArena::Blocks::release(std::uint32_t pool) {
   std::vector<BlockId> cached;
-  for (const FreeBlock& block : pools_[pool].free) cached.push_back(block.id);
+  for (PoolId pool = 0; pool < pools_.count(); ++pool)
+    for (const FreeBlock& block : pools_.free(pool)) cached.push_back(block.id);
   for (BlockId id : cached) {
     if (options_.expandable_segments) {
       unmap_pages(id);
-    } else if (blocks_.alone(id)) {
-      take_out(id);
-      reserved_ -= blocks_[id].size;
-      blocks_.remove(id);
+    } else if (pools_.alone(id)) {
+      pools_.take_out(id);
+      reserved_ -= pools_[id].size;
+      pools_.remove_segment(id);
     }
   }
 }
