@@ -1,7 +1,6 @@
 #include "simulator/request_log.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "traces/timeline_names.h"
 
@@ -10,13 +9,18 @@ namespace stowage {
 // Every effect on the device becomes a request; those of buffers that live for no time go again.
 void RequestLog::list(const Program& program, const StepTimes& times) {
   find_lives(program, times);
-  std::sort(requests_.begin(), requests_.end(), [](const Request& a, const Request& b) {
-    return std::tie(a.at, a.allocates, a.order) < std::tie(b.at, b.allocates, b.order);
-  });
+  ranks_.clear();
+  for (std::uint32_t i = 0; i < requests_.size(); ++i) {
+    const Request& request = requests_[i];
+    if (!lives_[request.buffer].counts()) continue;
+    const auto at = static_cast<std::uint64_t>(request.at.value);
+    ranks_.push_back({2 * at + (request.allocates ? 1 : 0), i});
+  }
+  std::sort(ranks_.begin(), ranks_.end());
   entries_.clear();
   steps_.clear();
-  for (const Request& request : requests_) {
-    if (!lives_[request.buffer].counts()) continue;
+  for (const Rank& rank : ranks_) {
+    const Request& request = requests_[rank.request];
     const Bytes bytes = request.allocates ? program.buffers[request.buffer].bytes : Bytes{};
     const Lane last = request.allocates ? Lane::compute : program.steps[request.step].lane;
     entries_.push_back(
@@ -31,7 +35,7 @@ void RequestLog::find_lives(const Program& program, const StepTimes& times) {
   const auto note = [&](BufferId buffer, bool allocates, Nanos at, StepId step) {
     if (program.buffers[buffer].space != Space::device) return;
     (allocates ? lives_[buffer].birth : lives_[buffer].death) = at;
-    requests_.push_back({at, allocates, static_cast<std::uint32_t>(requests_.size()), buffer, step});
+    requests_.push_back({at, allocates, buffer, step});
   };
   for (BufferId id : program.initial) note(id, true, {}, program.first(Lane::compute));
   for (StepId step = 0; step < program.steps.size(); ++step)

@@ -35,15 +35,24 @@ class RequestLog {
   struct Request {
     Nanos at;
     bool allocates;
-    std::uint32_t order;  // of the program
     BufferId buffer;
     StepId step;
+  };
+  // What requests are sorted by: the instant and the kind in one number, and the place in the program.
+  struct Rank {
+    std::uint64_t when;
+    std::uint32_t request;
+
+    bool operator<(const Rank& other) const {
+      return when != other.when ? when < other.when : request < other.request;
+    }
   };
 
   void find_lives(const Program& program, const StepTimes& times);
 
   std::vector<Life> lives_;
-  std::vector<Request> requests_;
+  std::vector<Request> requests_;  // in program order
+  std::vector<Rank> ranks_;
   std::vector<JournalEntry> entries_;
   std::vector<StepId> steps_;
 };
