@@ -33,7 +33,7 @@ std::vector<JournalEntry> churn(std::uint32_t buffers, std::uint32_t operations)
   return entries;
 }
 
-double nanos_each(const std::vector<JournalEntry>& entries, Arena& arena) {
+double nanos_each(const std::vector<JournalEntry>& entries, SimulatedArena& arena) {
   const auto start = std::chrono::steady_clock::now();
   replay(entries, arena, nullptr);
   const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;

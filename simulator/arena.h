@@ -26,9 +26,9 @@ struct ArenaRequest {
 };
 
 // Calls come in time order; `at` never falls.
-class Arena {
+class SimulatedArena {
  public:
-  virtual ~Arena() = default;
+  virtual ~SimulatedArena() = default;
 
   // False: the budget does not allow it, and the buffer is not alive.
   virtual bool allocate(const ArenaRequest& request, Nanos at) = 0;
@@ -38,7 +38,7 @@ class Arena {
 };
 
 // Takes what is requested, to the byte, and gives it back at once.
-class IdealArena final : public Arena {
+class IdealArena final : public SimulatedArena {
  public:
   explicit IdealArena(Bytes budget) : budget_(budget) {}
 

@@ -12,19 +12,19 @@ PoolId BlockPools::pool_of(std::uint32_t stream, bool small) {
   return 2 * stream + (small ? 0 : 1);
 }
 
-BlockId BlockPools::add_segment(PoolId pool, std::int64_t size) {
+ArenaBlockId BlockPools::add_segment(PoolId pool, std::int64_t size) {
   const std::int64_t begin = pools_[pool].end;
   pools_[pool].end += size;
   return blocks_.add({begin, size, {}, {}, pool, BlockState::free});
 }
 
-BlockId BlockPools::cut_front(BlockId id, std::int64_t size) {
-  const BlockId rest = blocks_.cut(id, size);
+ArenaBlockId BlockPools::cut_front(ArenaBlockId id, std::int64_t size) {
+  const ArenaBlockId rest = blocks_.cut(id, size);
   put(id);
   return rest;
 }
 
-BlockId BlockPools::settle(BlockId id, BlockState state) {
+ArenaBlockId BlockPools::settle(ArenaBlockId id, BlockState state) {
   blocks_[id].state = state;
   if (const auto after = blocks_[id].after; has_state(after, state)) {
     take_out(*after);
@@ -39,16 +39,16 @@ BlockId BlockPools::settle(BlockId id, BlockState state) {
   return id;
 }
 
-void BlockPools::put(BlockId id) {
-  const Block& block = blocks_[id];
+void BlockPools::put(ArenaBlockId id) {
+  const ArenaBlock& block = blocks_[id];
   if (block.state == BlockState::free)
     pools_[block.pool].free.insert({block.size, block.begin, id});
   else
     pools_[block.pool].unmapped.insert({block.begin, id});
 }
 
-void BlockPools::take_out(BlockId id) {
-  const Block& block = blocks_[id];
+void BlockPools::take_out(ArenaBlockId id) {
+  const ArenaBlock& block = blocks_[id];
   if (block.state == BlockState::free)
     pools_[block.pool].free.erase({block.size, block.begin, id});
   else

@@ -20,7 +20,7 @@ using PoolId = std::uint32_t;
 // By size, then address.
 struct FreeBlock {
   std::int64_t size, begin;
-  BlockId id;
+  ArenaBlockId id;
 
   bool operator<(const FreeBlock& other) const {
     return std::tie(size, begin) < std::tie(other.size, other.begin);
@@ -29,7 +29,7 @@ struct FreeBlock {
 
 struct UnmappedBlock {
   std::int64_t begin;
-  BlockId id;
+  ArenaBlockId id;
 
   bool operator<(const UnmappedBlock& other) const { return begin < other.begin; }
 };
@@ -48,28 +48,28 @@ class BlockPools {
   const FreeBlocks& free(PoolId pool) const { return pools_[pool].free; }
   const UnmappedBlocks& unmapped(PoolId pool) const { return pools_[pool].unmapped; }
 
-  const Block& operator[](BlockId id) const { return blocks_[id]; }
-  bool has_state(const std::optional<BlockId>& id, BlockState state) const {
+  const ArenaBlock& operator[](ArenaBlockId id) const { return blocks_[id]; }
+  bool has_state(const std::optional<ArenaBlockId>& id, BlockState state) const {
     return id && blocks_[*id].state == state;
   }
-  bool alone(BlockId id) const { return !blocks_[id].before && !blocks_[id].after; }
+  bool alone(ArenaBlockId id) const { return !blocks_[id].before && !blocks_[id].after; }
 
   // A segment of one block, at addresses beyond all that the pool ever had. It is in no order.
-  BlockId add_segment(PoolId pool, std::int64_t size);
+  ArenaBlockId add_segment(PoolId pool, std::int64_t size);
   // A segment of one block, in no order, goes.
-  void remove_segment(BlockId id) { blocks_.remove(id); }
+  void remove_segment(ArenaBlockId id) { blocks_.remove(id); }
 
   // Out of its order. Cost, here and below: logarithmic in the pool's blocks.
-  void take_out(BlockId id);
+  void take_out(ArenaBlockId id);
   // Leaves a block that is in no order its first `size`; the rest goes into the order of the block's state.
-  void cut(BlockId id, std::int64_t size) { put(blocks_.cut(id, size)); }
+  void cut(ArenaBlockId id, std::int64_t size) { put(blocks_.cut(id, size)); }
   // The same, but it is the rest that is in no order: it is returned.
-  BlockId cut_front(BlockId id, std::int64_t size);
+  ArenaBlockId cut_front(ArenaBlockId id, std::int64_t size);
   // A block in no order is used, or waits.
-  void mark(BlockId id, BlockState state) { blocks_[id].state = state; }
+  void mark(ArenaBlockId id, BlockState state) { blocks_[id].state = state; }
   // A block in no order becomes free or unmapped and one with its neighbours of that state; the block that it
   // is then.
-  BlockId settle(BlockId id, BlockState state);
+  ArenaBlockId settle(ArenaBlockId id, BlockState state);
 
  private:
   struct Pool {
@@ -80,7 +80,7 @@ class BlockPools {
     std::int64_t end = 0;  // of all segments that there ever were
   };
 
-  void put(BlockId id);
+  void put(ArenaBlockId id);
 
   std::pmr::unsynchronized_pool_resource nodes_;
   std::vector<Pool> pools_;  // small and large of each stream

@@ -30,7 +30,7 @@ constexpr std::int64_t round_up(std::int64_t size, std::int64_t step) {
 struct Waiting {
   Nanos from;
   std::uint64_t sequence;
-  BlockId block;
+  ArenaBlockId block;
 
   bool operator<(const Waiting& other) const {  // for a heap with the first at the top
     return std::tie(from, sequence) > std::tie(other.from, other.sequence);
@@ -39,7 +39,7 @@ struct Waiting {
 
 struct Handed {
   Bytes requested;
-  std::optional<BlockId> block;  // absent: of no bytes
+  std::optional<ArenaBlockId> block;  // absent: of no bytes
   std::uint32_t stream = 0;
 };
 
@@ -60,19 +60,19 @@ class CachingArena::Blocks {
  private:
   std::int64_t page(PoolId pool) const { return pools_.small(pool) ? small_segment : large_segment; }
 
-  std::optional<BlockId> take_cached(PoolId pool, std::int64_t size);
-  std::optional<BlockId> take_new(PoolId pool, std::int64_t size) {
+  std::optional<ArenaBlockId> take_cached(PoolId pool, std::int64_t size);
+  std::optional<ArenaBlockId> take_new(PoolId pool, std::int64_t size) {
     return options_.expandable_segments ? take_pages(pool, size) : take_segment(pool, size);
   }
-  std::optional<BlockId> take_segment(PoolId pool, std::int64_t size);
-  void give_back_rest(BlockId id, std::int64_t size);
+  std::optional<ArenaBlockId> take_segment(PoolId pool, std::int64_t size);
+  void give_back_rest(ArenaBlockId id, std::int64_t size);
 
-  std::optional<BlockId> take_pages(PoolId pool, std::int64_t size);
-  BlockId room_for(PoolId pool, std::int64_t size);
-  std::optional<BlockId> map(BlockId id, std::int64_t size);
-  void unmap_pages(BlockId id);
+  std::optional<ArenaBlockId> take_pages(PoolId pool, std::int64_t size);
+  ArenaBlockId room_for(PoolId pool, std::int64_t size);
+  std::optional<ArenaBlockId> map(ArenaBlockId id, std::int64_t size);
+  void unmap_pages(ArenaBlockId id);
 
-  void make_free(BlockId id);
+  void make_free(ArenaBlockId id);
   void return_passed(Nanos at);
   void release_cached();
 
@@ -102,7 +102,7 @@ Bytes CachingArena::Blocks::largest_free() const {
 }
 
 std::optional<std::int64_t> CachingArena::Blocks::address(std::uint32_t buffer) const {
-  const std::optional<BlockId> block = handed_[buffer].block;
+  const std::optional<ArenaBlockId> block = handed_[buffer].block;
   return block ? std::optional(pools_[*block].begin) : std::nullopt;
 }
 
@@ -114,7 +114,7 @@ bool CachingArena::Blocks::allocate(const ArenaRequest& request, Nanos at) {
   if (request.bytes == Bytes{}) return true;
   const std::int64_t size = round_up(request.bytes.value, grain);
   const PoolId pool = pools_.pool_of(request.stream, size <= largest_small);
-  std::optional<BlockId> block = take_cached(pool, size);
+  std::optional<ArenaBlockId> block = take_cached(pool, size);
   if (!block) block = take_new(pool, size);
   if (!block) {
     ++retries_;
@@ -143,22 +143,22 @@ void CachingArena::Blocks::free(std::uint32_t buffer, std::uint32_t stream, Nano
 
 // The smallest that is large enough. Where segments expand, a block before unmapped addresses counts as large
 // as it may become, and is passed over for one of a fixed size.
-std::optional<BlockId> CachingArena::Blocks::take_cached(PoolId pool, std::int64_t size) {
+std::optional<ArenaBlockId> CachingArena::Blocks::take_cached(PoolId pool, std::int64_t size) {
   const BlockPools::FreeBlocks& free = pools_.free(pool);
   auto found = free.lower_bound({size, 0, {}});
   if (found == free.end()) return {};
   const auto room = [&](const FreeBlock& block) {
-    const std::optional<BlockId> after = pools_[block.id].after;
+    const std::optional<ArenaBlockId> after = pools_[block.id].after;
     return block.size + (pools_.has_state(after, BlockState::unmapped) ? pools_[*after].size : 0);
   };
   if (options_.expandable_segments)
     for (auto next = std::next(found); next != free.end() && room(*next) < room(*found); ++next) found = next;
-  const BlockId id = found->id;
+  const ArenaBlockId id = found->id;
   pools_.take_out(id);
   return id;
 }
 
-std::optional<BlockId> CachingArena::Blocks::take_segment(PoolId pool, std::int64_t size) {
+std::optional<ArenaBlockId> CachingArena::Blocks::take_segment(PoolId pool, std::int64_t size) {
   const std::int64_t taken = size <= largest_small      ? small_segment
                              : size < least_own_segment ? large_segment
                                                         : round_up(size, own_segment_step);
@@ -167,18 +167,18 @@ std::optional<BlockId> CachingArena::Blocks::take_segment(PoolId pool, std::int6
   return pools_.add_segment(pool, taken);
 }
 
-void CachingArena::Blocks::give_back_rest(BlockId id, std::int64_t size) {
+void CachingArena::Blocks::give_back_rest(ArenaBlockId id, std::int64_t size) {
   const std::int64_t rest = pools_[id].size - size;
   const bool all = options_.expandable_segments || pools_.small(pools_[id].pool);
   if (all ? rest >= grain : rest > largest_small) pools_.cut(id, size);
 }
 
 // From the lowest address where free and unmapped blocks in a row are large enough; their pages are mapped.
-std::optional<BlockId> CachingArena::Blocks::take_pages(PoolId pool, std::int64_t size) {
-  std::optional<BlockId> block = room_for(pool, size);
+std::optional<ArenaBlockId> CachingArena::Blocks::take_pages(PoolId pool, std::int64_t size) {
+  std::optional<ArenaBlockId> block = room_for(pool, size);
   if (pools_.has_state(block, BlockState::unmapped)) block = map(*block, std::min(pools_[*block].size, size));
   while (block && pools_[*block].size < size) {
-    const BlockId next = *pools_[*block].after;
+    const ArenaBlockId next = *pools_[*block].after;
     block = map(next, std::min(pools_[next].size, size - pools_[*block].size));
   }
   if (block) pools_.take_out(*block);
@@ -186,15 +186,15 @@ std::optional<BlockId> CachingArena::Blocks::take_pages(PoolId pool, std::int64_
 }
 
 // The first free or unmapped block of such a row.
-BlockId CachingArena::Blocks::room_for(PoolId pool, std::int64_t size) {
-  const auto open = [&](const std::optional<BlockId>& id) {
+ArenaBlockId CachingArena::Blocks::room_for(PoolId pool, std::int64_t size) {
+  const auto open = [&](const std::optional<ArenaBlockId>& id) {
     return pools_.has_state(id, BlockState::free) || pools_.has_state(id, BlockState::unmapped);
   };
   for (const UnmappedBlock& unmapped : pools_.unmapped(pool)) {
-    std::optional<BlockId> first = unmapped.id;
+    std::optional<ArenaBlockId> first = unmapped.id;
     if (open(pools_[*first].before)) first = pools_[*first].before;
     std::int64_t room = 0;
-    for (std::optional<BlockId> block = first; open(block) && room < size; block = pools_[*block].after)
+    for (std::optional<ArenaBlockId> block = first; open(block) && room < size; block = pools_[*block].after)
       room += pools_[*block].size;
     if (room >= size) return *first;
   }
@@ -203,7 +203,7 @@ BlockId CachingArena::Blocks::room_for(PoolId pool, std::int64_t size) {
 
 // Pages from the block's begin on, enough for `size`; the free block that they come to belong to. Absent: the
 // budget forbids it.
-std::optional<BlockId> CachingArena::Blocks::map(BlockId id, std::int64_t size) {
+std::optional<ArenaBlockId> CachingArena::Blocks::map(ArenaBlockId id, std::int64_t size) {
   const std::int64_t taken = round_up(size, page(pools_[id].pool));
   if (taken > budget_ - reserved_) return {};
   reserved_ += taken;
@@ -213,7 +213,7 @@ std::optional<BlockId> CachingArena::Blocks::map(BlockId id, std::int64_t size) 
 }
 
 // The whole pages of a free block return to the device.
-void CachingArena::Blocks::unmap_pages(BlockId id) {
+void CachingArena::Blocks::unmap_pages(ArenaBlockId id) {
   const std::int64_t step = page(pools_[id].pool);
   const std::int64_t begin = round_up(pools_[id].begin, step), end = pools_[id].end() / step * step;
   if (begin >= end) return;
@@ -224,7 +224,7 @@ void CachingArena::Blocks::unmap_pages(BlockId id) {
   pools_.settle(id, BlockState::unmapped);
 }
 
-void CachingArena::Blocks::make_free(BlockId id) {
+void CachingArena::Blocks::make_free(ArenaBlockId id) {
   allocated_ -= pools_[id].size;
   pools_.settle(id, BlockState::free);
 }
@@ -240,10 +240,10 @@ void CachingArena::Blocks::return_passed(Nanos at) {
 // The host waits for every stream first.
 void CachingArena::Blocks::release_cached() {
   return_passed(never);
-  std::vector<BlockId> cached;
+  std::vector<ArenaBlockId> cached;
   for (PoolId pool = 0; pool < pools_.count(); ++pool)
     for (const FreeBlock& block : pools_.free(pool)) cached.push_back(block.id);
-  for (BlockId id : cached) {
+  for (ArenaBlockId id : cached) {
     if (options_.expandable_segments) {
       unmap_pages(id);
     } else if (pools_.alone(id)) {

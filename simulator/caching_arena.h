@@ -31,7 +31,7 @@
 
 namespace stowage {
 
-class CachingArena final : public Arena {
+class CachingArena final : public SimulatedArena {
  public:
   CachingArena(Bytes budget, const ArenaOptions& options);
   ~CachingArena() override;

@@ -10,7 +10,7 @@
 
 namespace stowage {
 
-class PlainArena final : public Arena {
+class PlainArena final : public SimulatedArena {
  public:
   PlainArena(Bytes budget, const ArenaOptions& options) : budget_(budget), options_(options) {}
 

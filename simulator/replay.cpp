@@ -13,8 +13,8 @@ void note(std::vector<MemorySample>& curve, Nanos at, Bytes level) {
 
 }  // namespace
 
-Replay replay(const std::vector<JournalEntry>& entries, Arena& arena, ArenaCurves* curves) {
-  Replay result;
+ArenaReplay replay(const std::vector<JournalEntry>& entries, SimulatedArena& arena, ArenaCurves* curves) {
+  ArenaReplay result;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const JournalEntry& entry = entries[i];
     if (!entry.allocates) {

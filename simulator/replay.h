@@ -17,13 +17,13 @@ struct ArenaCurves {
   bool operator==(const ArenaCurves&) const = default;
 };
 
-struct Replay {
+struct ArenaReplay {
   ArenaLevels peaks;  // each by itself
   // The entry whose request was refused, and where the replay ended.
   std::optional<std::size_t> refused;
 };
 
 // `arena` holds nothing yet. `curves` may be null. Cost: that of the arena's operations.
-Replay replay(const std::vector<JournalEntry>& entries, Arena& arena, ArenaCurves* curves);
+ArenaReplay replay(const std::vector<JournalEntry>& entries, SimulatedArena& arena, ArenaCurves* curves);
 
 }  // namespace stowage

@@ -17,7 +17,7 @@ Reservation::Reservation(const Machine& machine)
 Bytes Reservation::reserve(const Program& program, const StepTimes& times, ArenaCurves* curves) {
   requests_.list(program, times);
   arena_.reset(no_limit);
-  const Replay all = replay(requests_.entries(), arena_, curves);
+  const ArenaReplay all = replay(requests_.entries(), arena_, curves);
   if (all.refused) refuse_sizes();
   return reserved_ = all.peaks.reserved;
 }
@@ -25,7 +25,7 @@ Bytes Reservation::reserve(const Program& program, const StepTimes& times, Arena
 Reservation::Fit Reservation::fit() {
   if (reserved_ <= budget_) return {};
   arena_.reset(budget_);
-  const Replay within = replay(requests_.entries(), arena_, nullptr);
+  const ArenaReplay within = replay(requests_.entries(), arena_, nullptr);
   if (within.refused) return {arena_.retries(), shortage_at(*within.refused)};
   return {arena_.retries(), {}};
 }
