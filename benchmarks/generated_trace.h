@@ -120,7 +120,7 @@ class TraceWriter {
         "\"pid\": 25286, \"tid\": 1,\n    \"ts\": %.3f,\n    \"args\": {\n      \"Total Reserved\": "
         "85024112640, \"Total Allocated\": %lld, \"Bytes\": %ld, \"Addr\": %lld, \"Device Id\": 0, \"Device "
         "Type\": 1, \"Ev Idx\": 4\n    }\n  }",
-        at, allocated_, bytes, 139738481000448LL + 512LL * address);
+        at, allocated_, bytes, 139738481000448LL + 512LL * (address % 1008));
     event(text);
   }
 

@@ -77,7 +77,8 @@ struct Stall {
 
 struct Curves {
   std::vector<MemorySample> device, host;
-  // Of a caching arena, else empty: what it has handed out, as rounded, and what it has taken from the device.
+  // Of a caching arena, else empty: what it has handed out, as rounded, and what it has taken from the
+  // device.
   std::vector<MemorySample> allocated, reserved;
 
   bool operator==(const Curves&) const = default;

@@ -10,8 +10,9 @@
 //        +----------|-------- device peak
 //                 budget
 //
-// The device peak is what the machine's arena reserves at most: of a caching arena more than what is live. A plan
-// counts as fitting only where the arena need never give back what it has cached, which stops the device.
+// The device peak is what the machine's arena reserves at most: of a caching arena more than what is live. A
+// plan counts as fitting only where the arena need never give back what it has cached, which stops the
+// device.
 #pragma once
 
 #include <cstdint>

@@ -129,3 +129,28 @@ TEST_CASE("what is no recording is refused in one line") {
   REQUIRE(ended.code == 2);
   REQUIRE(ended.err.starts_with("stowage: --blocks: "));
 }
+
+TEST_CASE("hostile pickles are refused within a second of the processor's time") {
+  const Workplace workplace;
+  std::string bomb =
+      "]\x94K\x01"
+      "a0";  // each list holds the one before it ten times
+  for (char level = 0; level < 30; ++level) {
+    bomb += "](";
+    for (int i = 0; i < 10; ++i) bomb += std::string("h") + level;
+    bomb += "e\x94";
+    if (level < 29) bomb += '0';
+  }
+  const std::string hostile[] = {"cos\nsystem\n(X\x02" + std::string(3, '\0') + "lstR",
+                                 bomb,
+                                 std::string(20'000'000, ']'),
+                                 std::string(20'000'000, '('),
+                                 "X\xff\xff\xff\xff",
+                                 "\x8d\xff\xff\xff\xff\xff\xff\xff\x7f"};
+  for (const std::string& instructions : hostile) {
+    workplace.write("hostile.pickle", "\x80\x04" + instructions + ".");
+    const Ended ended = workplace.stowage("import hostile.pickle", "ulimit -t 1;");
+    REQUIRE(ended.code == 2);
+    REQUIRE(ended.err.starts_with("stowage: hostile.pickle: "));
+  }
+}

@@ -87,3 +87,14 @@ TEST_CASE("a peak at which the blocks hold little is not the loss's") {
   REQUIRE(!peaks_with_blocks(report));
   REQUIRE(profile_of(report, "x").fixed.epilogue_bytes == Bytes{});
 }
+
+TEST_CASE("a copy that took no time takes what the others' rate says") {
+  MadeTrace trace;
+  for (const long at : {100, 2000}) trace.copy("HtoD (Pinned -> Device)", 5, 0, at, 1000, 10'000'000);
+  trace.copy("HtoD (Pinned -> Device)", 5, 0, 4000, 0, 5'000'000);
+  const ImportReport report = trace.import();
+  const CopyTraffic& traffic = report.copies->traffic.at(0);
+  REQUIRE(report.repairs[Repair::zero_duration].count == 1);
+  REQUIRE(traffic.untimed == 1);
+  REQUIRE(traffic.time == microseconds(2500));  // two of 1 ms; 5 MB at 10 GB/s
+}

@@ -1,13 +1,24 @@
 #include "traces/import/activity.h"
 
+#include <algorithm>
+
 namespace stowage {
 namespace {
+
+// Appends; what follows in time and touches the last interval becomes part of it: most of a trace does.
+void add(std::vector<Interval>& times, Interval time) {
+  if (!times.empty() && times.back().begin <= time.begin && time.begin <= times.back().end) {
+    times.back().end = std::max(times.back().end, time.end);
+  } else {
+    times.push_back(time);
+  }
+}
 
 std::vector<Interval> operators(const KinetoTrace& trace) {
   std::vector<Interval> times;
   for (const HostSpan& span : trace.host) {
     if (span.kind == HostKind::operation || span.kind == HostKind::backward_node)
-      times.push_back({span.begin, span.end});
+      add(times, {span.begin, span.end});
   }
   return times;
 }
@@ -17,16 +28,17 @@ std::vector<Interval> operators(const KinetoTrace& trace) {
 Activity::Activity(const KinetoTrace& trace) {
   for (const DeviceCopy& copy : trace.copies) {
     const Interval time{copy.span.begin, copy.span.end};
-    (copy.kind.crosses() ? crossing : compute).push_back(time);
-    all.push_back(time);
+    add(copy.kind.crosses() ? crossing : compute, time);
+    add(all, time);
   }
   for (const DeviceSpan& span : trace.device) {
     const Interval time{span.begin, span.end};
-    if (span.kind == DeviceKind::kernel) kernels.push_back(time);
-    if (span.kind != DeviceKind::collective) compute.push_back(time);
-    all.push_back(time);
+    if (span.kind == DeviceKind::kernel) add(kernels, time);
+    if (span.kind != DeviceKind::collective) add(compute, time);
+    add(all, time);
   }
-  if (all.empty()) compute = all = operators(trace);
+  on_device = !all.empty();
+  if (!on_device) compute = all = operators(trace);
   for (std::vector<Interval>* times : {&crossing, &kernels, &compute, &all})
     *times = united(std::move(*times));
 }

@@ -15,7 +15,8 @@ struct Activity {
   std::vector<Interval> crossing;  // copies over the link
   std::vector<Interval> kernels;   // collectives apart
   std::vector<Interval> compute;   // kernels, and what else works on the device's own memory
-  std::vector<Interval> all;  // in a trace without a device, `compute` and `all` are the host's operators
+  std::vector<Interval> all;
+  bool on_device;  // else nothing ran on one, and the host's operators are `compute` and `all`
 };
 
 }  // namespace stowage

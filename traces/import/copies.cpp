@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 
-#include "traces/import/activity.h"
 #include "traces/import/intervals.h"
 #include "traces/import/medians.h"
 
@@ -23,7 +22,7 @@ double rate_of(const DeviceCopy& copy) {
   return static_cast<double>(copy.bytes->value) / static_cast<double>(copy.span.duration().value);
 }
 
-std::vector<CopyTraffic> traffic_of(const KinetoTrace& trace) {
+std::vector<CopyTraffic> traffic_of(const KinetoTrace& trace, const std::map<CopyKind, LinkFit>& links) {
   std::map<std::pair<CopyKind, StreamId>, CopyTraffic> by_stream;
   for (const DeviceCopy& copy : trace.copies) {
     CopyTraffic& traffic = by_stream[{copy.kind, copy.span.stream}];
@@ -32,7 +31,10 @@ std::vector<CopyTraffic> traffic_of(const KinetoTrace& trace) {
     ++traffic.count;
     traffic.without_bytes += copy.bytes ? 0 : 1;
     traffic.bytes += copy.bytes.value_or(Bytes{});
-    traffic.time += copy.span.duration();
+    traffic.untimed += copy.timed ? 0 : 1;
+    const auto link = links.find(copy.kind);
+    const bool estimated = !copy.timed && copy.bytes && link != links.end();
+    traffic.time += estimated ? link->second.time_for(*copy.bytes) : copy.span.duration();
   }
   std::vector<CopyTraffic> all;
   for (const auto& [key, traffic] : by_stream) all.push_back(traffic);
@@ -85,37 +87,43 @@ std::optional<double> claimed_rate_off_by(const KinetoTrace& trace) {
   return median(std::move(ratios));
 }
 
+// Time on a stream.
+struct Piece {
+  Nanos begin, end;
+  StreamId stream;
+};
+
 }  // namespace
 
-CopyReport copy_report(const KinetoTrace& trace) {
-  const Activity activity(trace);
-  return {.traffic = traffic_of(trace),
+CopyReport copy_report(const KinetoTrace& trace, const Activity& activity) {
+  std::map<CopyKind, LinkFit> links = links_of(trace);
+  return {.traffic = traffic_of(trace, links),
           .classes = classes_of(trace),
-          .links = links_of(trace),
+          .links = std::move(links),
           .crossing = length(activity.crossing),
           .hidden = overlap(activity.crossing, activity.kernels),
           .claimed_rate_off_by = claimed_rate_off_by(trace)};
 }
 
-Occupation occupation(const KinetoTrace& trace) {
-  std::vector<std::pair<StreamId, Interval>> spans;
-  for (const DeviceSpan& span : trace.device) spans.push_back({span.stream, {span.begin, span.end}});
+Occupation occupation(const KinetoTrace& trace, const Activity& activity) {
+  std::vector<Piece> pieces;
+  pieces.reserve(trace.device.size() + trace.copies.size());
+  for (const DeviceSpan& span : trace.device) pieces.push_back({span.begin, span.end, span.stream});
   for (const DeviceCopy& copy : trace.copies)
-    spans.push_back({copy.span.stream, {copy.span.begin, copy.span.end}});
-  std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first : a.second.begin < b.second.begin;
-  });
+    pieces.push_back({copy.span.begin, copy.span.end, copy.span.stream});
+  const auto earlier = [](const Piece& a, const Piece& b) {
+    return a.stream != b.stream ? a.stream < b.stream : a.begin < b.begin;
+  };
+  if (!std::is_sorted(pieces.begin(), pieces.end(), earlier))
+    std::sort(pieces.begin(), pieces.end(), earlier);
   Occupation occupation;
-  std::vector<Interval> all;
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    all.push_back(spans[i].second);
-    if (i == 0 || spans[i - 1].first != spans[i].first) continue;
-    const Nanos over = spans[i - 1].second.end - spans[i].second.begin;
-    if (over.value <= 0) continue;
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    const Nanos over = pieces[i - 1].end - pieces[i].begin;
+    if (pieces[i - 1].stream != pieces[i].stream || over.value <= 0) continue;
     ++occupation.same_stream_overlaps;
     occupation.largest_overlap = std::max(occupation.largest_overlap, over);
   }
-  occupation.busy = length(united(std::move(all)));
+  if (!pieces.empty()) occupation.busy = length(activity.all);
   return occupation;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "traces/import/activity.h"
 #include "traces/import/copy_kind.h"
 #include "traces/import/kineto_trace.h"
 #include "traces/import/link_fit.h"
@@ -18,8 +19,9 @@ struct CopyTraffic {
   Track stream;  // device and stream, as the trace numbers them
   std::int64_t count = 0;
   std::int64_t without_bytes = 0;
+  std::int64_t untimed = 0;  // whose duration cannot be right
   Bytes bytes;
-  Nanos time;
+  Nanos time;  // with what untimed copies take by the rate of the others, where those tell one
 };
 
 // Copies over the link of one kind and of like sizes, none 16 times as large as another.
@@ -42,15 +44,16 @@ struct CopyReport {
   std::optional<double> claimed_rate_off_by;
 };
 
-CopyReport copy_report(const KinetoTrace& trace);
+// `activity` is the trace's.
+CopyReport copy_report(const KinetoTrace& trace, const Activity& activity);
 
 // How busy a device's streams were.
 struct Occupation {
-  Nanos busy;                             // while anything runs
+  Nanos busy;                             // while anything runs on one
   std::int64_t same_stream_overlaps = 0;  // spans that begin before the one before them on their stream ends
   Nanos largest_overlap;
 };
 
-Occupation occupation(const KinetoTrace& trace);
+Occupation occupation(const KinetoTrace& trace, const Activity& activity);
 
 }  // namespace stowage

@@ -5,13 +5,18 @@ namespace {
 
 constexpr std::string_view first_event_keys[] = {"ph", "cat", "name", "pid", "tid", "ts", "dur", "args"};
 
+// Frames of Python are the most frequent events of a trace, and nothing asks for what else they tell.
+bool args_matter(const TraceEvent& event) {
+  return event.raw(Field::category) != "python_function";
+}
+
 bool read_fields(JsonScan& scan, TraceEvent& event, bool inside_args) {
   if (!scan.take('{')) return false;
   std::string_view key;
   JsonText value;
   for (bool first = true; scan.another('}', first); first = false) {
     if (!scan.key(key)) return false;
-    if (!inside_args && key == "args" && scan.peek() == '{') {
+    if (!inside_args && key == "args" && scan.peek() == '{' && args_matter(event)) {
       if (!read_fields(scan, event, true)) return false;
       continue;
     }

@@ -11,6 +11,7 @@ HostOrder::HostOrder(const KinetoTrace& trace) : trace_(&trace), order_(trace.ho
   starts_.assign(trace.threads.size() + 1, 0);
   for (const std::uint32_t index : order_) ++starts_[trace.host[index].thread + 1U];
   std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+  asked_.assign(starts_.begin(), starts_.end() - 1);
   parents_.assign(order_.size(), none);
   for (std::size_t thread = 0; thread < trace.threads.size(); ++thread)
     link_parents(of(static_cast<ThreadId>(thread)));
@@ -41,14 +42,26 @@ void HostOrder::link_parents(Range range) {
   }
 }
 
-std::optional<HostIndex> HostOrder::innermost(ThreadId thread, Nanos at) const {
+// The first span of the thread that begins after `at`.
+HostIndex HostOrder::first_after(ThreadId thread, Nanos at) const {
+  constexpr HostIndex near = 8;
   const Range range = of(thread);
-  const auto first = order_.begin() + range.first, last = order_.begin() + range.last;
-  const auto after = std::upper_bound(first, last, at, [this](Nanos moment, std::uint32_t index) {
-    return moment < trace_->host[index].begin;
-  });
-  if (after == first) return std::nullopt;
-  auto index = static_cast<HostIndex>(after - order_.begin() - 1);
+  HostIndex& asked = asked_[thread];
+  if (asked == range.first || (*this)[asked - 1].begin <= at) {
+    const HostIndex far = std::min(range.last, asked + near);
+    while (asked < far && (*this)[asked].begin <= at) ++asked;
+    if (asked == range.last || (*this)[asked].begin > at) return asked;
+  }
+  const auto after = std::upper_bound(
+      order_.begin() + range.first, order_.begin() + range.last, at,
+      [this](Nanos moment, std::uint32_t index) { return moment < trace_->host[index].begin; });
+  return asked = static_cast<HostIndex>(after - order_.begin());
+}
+
+std::optional<HostIndex> HostOrder::innermost(ThreadId thread, Nanos at) const {
+  const HostIndex after = first_after(thread, at);
+  if (after == of(thread).first) return std::nullopt;
+  HostIndex index = after - 1;
   while ((*this)[index].end <= at) {
     if (parents_[index] == none) return std::nullopt;
     index = parents_[index];

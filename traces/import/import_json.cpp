@@ -108,7 +108,8 @@ void write_copies(JsonWriter& json, const CopyReport& copies) {
         .field("count", traffic.count);
     json.field("bytes", traffic.bytes)
         .field("time_ns", traffic.time)
-        .field("without_bytes", traffic.without_bytes);
+        .field("without_bytes", traffic.without_bytes)
+        .field("untimed", traffic.untimed);
     json.end_object();
   }
   json.end_array().key("copy_classes").begin_array();

@@ -6,16 +6,18 @@ namespace stowage {
 
 std::vector<Interval> united(std::vector<Interval> all) {
   std::erase_if(all, [](const Interval& interval) { return interval.end <= interval.begin; });
-  std::sort(all.begin(), all.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
-  std::vector<Interval> out;
+  const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(all.begin(), all.end(), earlier)) std::sort(all.begin(), all.end(), earlier);
+  std::size_t count = 0;  // of those at the front that are united
   for (const Interval& interval : all) {
-    if (!out.empty() && interval.begin <= out.back().end) {
-      out.back().end = std::max(out.back().end, interval.end);
+    if (count > 0 && interval.begin <= all[count - 1].end) {
+      all[count - 1].end = std::max(all[count - 1].end, interval.end);
     } else {
-      out.push_back(interval);
+      all[count++] = interval;
     }
   }
-  return out;
+  all.resize(count);
+  return all;
 }
 
 Nanos length(const std::vector<Interval>& united) {

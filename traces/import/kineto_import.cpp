@@ -145,6 +145,17 @@ void add_memory(const KinetoTrace& trace, std::uint8_t device, const Contexts& c
                                .segments = {}};
 }
 
+void add_times(const KinetoTrace& trace, TimeSheet& sheet, const std::vector<StepWindow>& steps,
+               ImportReport& report) {
+  const Activity activity(trace);
+  report.time = TimeReport{.on_device = activity.on_device,
+                           .totals = sheet.totals,
+                           .occupation = occupation(trace, activity),
+                           .steps = std::move(sheet.steps),
+                           .use = use_of(activity, steps, sheet.extents)};
+  report.copies = copy_report(trace, activity);
+}
+
 }  // namespace
 
 ImportReport understand(const KinetoTrace& trace, const ImportOptions& options) {
@@ -158,20 +169,14 @@ ImportReport understand(const KinetoTrace& trace, const ImportOptions& options) 
   const std::vector<StepWindow> steps = device_steps(trace, windows);
   report.steps = imported_steps(trace, steps);
   report.devices = trace.header.devices;
-  const std::vector<Work> work = work_of(trace, order);
-  TimeSheet sheet = time_sheet(work, contexts, blocks, windows);
-  report.time = TimeReport{.on_device = has_device_work(trace),
-                           .totals = sheet.totals,
-                           .occupation = occupation(trace),
-                           .steps = std::move(sheet.steps),
-                           .use = use_of(trace, work, steps)};
+  TimeSheet sheet = time_sheet(trace, order, contexts, blocks, windows);
+  add_times(trace, sheet, steps, report);
   std::vector<BlockBytes> bytes;
   if (const std::optional<std::uint8_t> device = main_memory(trace)) {
     bytes = block_bytes(trace, *device, contexts, blocks, windows);
     add_memory(trace, *device, contexts, blocks, windows, report);
   }
   report.found = finding(blocks, sheet, bytes);
-  report.copies = copy_report(trace);
   if (!trace.synchronisations.empty()) report.synchronisation = synchronisation_report(trace);
   add_notes(trace, report);
   return report;

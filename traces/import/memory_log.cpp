@@ -39,8 +39,9 @@ class LiveSet {
 
 class Accountant {
  public:
-  Accountant(std::optional<Bytes> start, std::size_t owners)
+  Accountant(std::optional<Bytes> start, std::size_t owners, std::size_t operations)
       : start_known_(start.has_value()), live_(owners) {
+    account_.curve.reserve(operations);
     account_.start = account_.end = account_.peak = start.value_or(Bytes{});
     account_.owners.resize(owners);
   }
@@ -95,7 +96,7 @@ class Accountant {
 
 MemoryAccount account(const std::vector<MemoryOperation>& log, std::optional<Bytes> start,
                       std::size_t owners) {
-  Accountant accountant(start, owners);
+  Accountant accountant(start, owners, log.size());
   for (const MemoryOperation& operation : log) accountant.add(operation);
   return accountant.take();
 }

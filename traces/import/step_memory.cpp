@@ -11,11 +11,13 @@ namespace {
 // The events of one device in time order; those of one moment in the file's order.
 std::vector<const MemoryEvent*> events_of(const KinetoTrace& trace, std::uint8_t device) {
   std::vector<const MemoryEvent*> events;
+  events.reserve(trace.memory.size());
   for (const MemoryEvent& event : trace.memory) {
     if (event.device == device) events.push_back(&event);
   }
-  std::stable_sort(events.begin(), events.end(),
-                   [](const MemoryEvent* a, const MemoryEvent* b) { return a->at < b->at; });
+  const auto earlier = [](const MemoryEvent* a, const MemoryEvent* b) { return a->at < b->at; };
+  if (!std::is_sorted(events.begin(), events.end(), earlier))
+    std::stable_sort(events.begin(), events.end(), earlier);
   return events;
 }
 
@@ -25,7 +27,9 @@ void take_totals(const std::vector<const MemoryEvent*>& events, StepMemory& memo
   account.curve.clear();
   account.peak = account.start;
   for (const MemoryEvent* event : events) {
-    if (event->reserved) memory.reserved.push_back({event->at, *event->reserved});
+    std::vector<MemorySample>& reserved = memory.reserved;
+    if (event->reserved && (reserved.empty() || reserved.back().bytes != *event->reserved))
+      reserved.push_back({event->at, *event->reserved});
     if (!event->allocated) continue;
     account.curve.push_back({event->at, *event->allocated});
     account.end = *event->allocated;
@@ -91,6 +95,7 @@ StepMemory step_memory(const KinetoTrace& trace, std::uint8_t device, const Cont
                        const Blocks& blocks, const std::vector<StepWindow>& steps) {
   const std::vector<const MemoryEvent*> events = events_of(trace, device);
   std::vector<MemoryOperation> log;
+  log.reserve(events.size());
   const auto nobody = static_cast<std::uint32_t>(blocks.names.size());
   for (const MemoryEvent* event : events) {
     const Context context = contexts.at({event->thread, event->at});
@@ -105,6 +110,7 @@ StepMemory step_memory(const KinetoTrace& trace, std::uint8_t device, const Cont
                     .reserved = {},
                     .step_peaks = {},
                     .before_blocks = {}};
+  log = {};  // as large as what comes next
   if (totals) take_totals(events, memory);
   memory.step_peaks = peaks_of(memory.allocated.curve, steps);
   memory.before_blocks = levels_before(memory.allocated, blocks, steps);

@@ -1,40 +1,27 @@
 #include "traces/import/step_use.h"
 
-#include <algorithm>
-
-#include "traces/import/activity.h"
-
 namespace stowage {
 namespace {
 
 // Steps as a device sees them; those of the host where one of them asks for no work, or they do not follow
 // each other.
-std::vector<StepWindow> device_windows(const std::vector<Work>& work, const std::vector<StepWindow>& steps) {
-  std::vector<std::optional<StepWindow>> found(steps.size());
-  for (const Work& piece : work) {
-    const auto step = piece.origin ? step_at(steps, piece.origin->at) : std::nullopt;
-    if (!step) continue;
-    std::optional<StepWindow>& window = found[*step];
-    if (!window) window = {piece.begin, piece.begin};
-    window->begin = std::min(window->begin, piece.begin);
-    window->end = std::max(window->end, piece.begin + piece.duration);
-  }
+std::vector<StepWindow> windows_of(const std::vector<StepWindow>& steps,
+                                   const std::vector<std::optional<StepWindow>>& extents) {
   std::vector<StepWindow> windows;
-  for (const std::optional<StepWindow>& window : found) {
-    if (!window || (!windows.empty() && window->begin <= windows.back().begin)) return steps;
-    if (!windows.empty()) windows.back().end = window->begin;
-    windows.push_back(*window);
+  for (const std::optional<StepWindow>& extent : extents) {
+    if (!extent || (!windows.empty() && extent->begin <= windows.back().begin)) return steps;
+    if (!windows.empty()) windows.back().end = extent->begin;
+    windows.push_back(*extent);
   }
   return windows;
 }
 
 }  // namespace
 
-std::vector<StepUse> use_of(const KinetoTrace& trace, const std::vector<Work>& work,
-                            const std::vector<StepWindow>& steps) {
-  const bool shifted = steps.size() > 1 && has_device_work(trace);
-  const std::vector<StepWindow> windows = shifted ? device_windows(work, steps) : steps;
-  const Activity activity(trace);
+std::vector<StepUse> use_of(const Activity& activity, const std::vector<StepWindow>& steps,
+                            const std::vector<std::optional<StepWindow>>& extents) {
+  const bool shifted = steps.size() > 1 && activity.on_device;
+  const std::vector<StepWindow> windows = shifted ? windows_of(steps, extents) : steps;
   std::vector<Interval> cuts;
   for (const StepWindow& window : windows) cuts.push_back({window.begin, window.end});
   std::vector<StepUse> uses(windows.size());

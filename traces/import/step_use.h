@@ -1,11 +1,11 @@
 // What each step of a recording made of its time.
 #pragma once
 
+#include <optional>
 #include <vector>
 
-#include "traces/import/kineto_trace.h"
+#include "traces/import/activity.h"
 #include "traces/import/steps.h"
-#include "traces/import/work.h"
 
 namespace stowage {
 
@@ -20,9 +20,9 @@ struct StepUse {
   Nanos length() const { return busy + idle; }
 };
 
-// By step. Of several steps each lasts, for a device, from the first work that it asked for to the first that
-// the next one did: the host runs ahead.
-std::vector<StepUse> use_of(const KinetoTrace& trace, const std::vector<Work>& work,
-                            const std::vector<StepWindow>& steps);
+// By step. Of several steps on a device each lasts from the first work that it asked for to the first that
+// the next one did: the host runs ahead. `extents`: what each asked for, as a TimeSheet has them.
+std::vector<StepUse> use_of(const Activity& activity, const std::vector<StepWindow>& steps,
+                            const std::vector<std::optional<StepWindow>>& extents);
 
 }  // namespace stowage

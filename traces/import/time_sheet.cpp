@@ -11,6 +11,7 @@ class Sheet {
       : contexts_(&contexts), steps_(&steps), first_block_(steps.size()) {
     sheet_.blocks.assign(blocks.names.size(), std::vector<BlockWork>(steps.size()));
     sheet_.steps.resize(steps.size());
+    sheet_.extents.resize(steps.size());
     for (const Occurrence& occurrence : blocks.forward) {
       const auto step = step_at(steps, occurrence.begin);
       if (!step) continue;
@@ -22,6 +23,8 @@ class Sheet {
 
   void add(const Work& work) {
     WorkTotals& totals = sheet_.totals;
+    const auto step = work.origin ? step_at(*steps_, work.origin->at) : std::nullopt;
+    if (step) extend(sheet_.extents[*step], work);
     totals.all += work.duration;
     totals.orphan_count += work.origin ? 0 : 1;
     if (work.kind == WorkKind::collective) {
@@ -31,16 +34,22 @@ class Sheet {
     } else if (work.kind == WorkKind::host_copy) {
       totals.host_copies += work.duration;
     } else {
-      place(work);
+      place(work, step);
     }
   }
 
   TimeSheet take() { return std::move(sheet_); }
 
  private:
-  void place(const Work& work) {
+  static void extend(std::optional<StepWindow>& window, const Work& work) {
+    const Nanos end = work.begin + work.duration;
+    if (!window) window = {work.begin, end};
+    window->begin = std::min(window->begin, work.begin);
+    window->end = std::max(window->end, end);
+  }
+
+  void place(const Work& work, std::optional<std::size_t> step) {
     const Context context = contexts_->at(*work.origin);
-    const auto step = step_at(*steps_, work.origin->at);
     (context.block ? sheet_.totals.blocks : sheet_.totals.rest) += work.duration;
     if (!step) return;
     if (context.block) {
@@ -74,10 +83,10 @@ double WorkTotals::explained() const {
   return all.value == 0 ? 0.0 : static_cast<double>(blocks.value) / static_cast<double>(all.value);
 }
 
-TimeSheet time_sheet(const std::vector<Work>& work, const Contexts& contexts, const Blocks& blocks,
-                     const std::vector<StepWindow>& steps) {
+TimeSheet time_sheet(const KinetoTrace& trace, const HostOrder& order, const Contexts& contexts,
+                     const Blocks& blocks, const std::vector<StepWindow>& steps) {
   Sheet sheet(contexts, blocks, steps);
-  for (const Work& piece : work) sheet.add(piece);
+  each_work(trace, order, [&](const Work& work) { sheet.add(work); });
   return sheet.take();
 }
 

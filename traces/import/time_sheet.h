@@ -38,10 +38,12 @@ struct WorkTotals {
 struct TimeSheet {
   std::vector<std::vector<BlockWork>> blocks;  // by block, then step
   std::vector<StepWork> steps;
+  // By step, from the first to the last of the work that it asked for; absent where that was none.
+  std::vector<std::optional<StepWindow>> extents;
   WorkTotals totals;
 };
 
-TimeSheet time_sheet(const std::vector<Work>& work, const Contexts& contexts, const Blocks& blocks,
-                     const std::vector<StepWindow>& steps);
+TimeSheet time_sheet(const KinetoTrace& trace, const HostOrder& order, const Contexts& contexts,
+                     const Blocks& blocks, const std::vector<StepWindow>& steps);
 
 }  // namespace stowage

@@ -1,8 +1,8 @@
 // The work that a trace's times are made of: what ran on the device or, in a trace without one, on the host.
 #pragma once
 
+#include <functional>
 #include <optional>
-#include <vector>
 
 #include "traces/import/host_order.h"
 #include "traces/import/kineto_trace.h"
@@ -30,9 +30,10 @@ struct Work {
 // Whether anything ran on a device.
 bool has_device_work(const KinetoTrace& trace);
 
-// All work, in no order. On a device the origin is the call that launched it, known by correlation, or by the
-// operator that it names as its origin where the call is not in the trace; many may share one. On the host
-// each operator is work for as long as it runs and none of the operators inside it does.
-std::vector<Work> work_of(const KinetoTrace& trace, const HostOrder& order);
+// Visits all work, in no order. On a device the origin is the call that launched it, known by correlation, or
+// by the operator that it names as its origin where the call is not in the trace; many may share one. On the
+// host each operator is work for as long as it runs and none of the operators inside it does.
+void each_work(const KinetoTrace& trace, const HostOrder& order,
+               const std::function<void(const Work&)>& visit);
 
 }  // namespace stowage
