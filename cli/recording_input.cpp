@@ -19,8 +19,10 @@ void RecordingInput::declare(CLI::App& app) {
       ->type_name("REGEX");
 }
 
-ImportReport RecordingInput::read(Output& output) const {
-  ImportReport report = import_recording(file_, options_);
+ImportReport RecordingInput::read(Output& output, bool journal) const {
+  ImportOptions options = options_;
+  options.journal = journal;
+  ImportReport report = import_recording(file_, options);
   if (!report.clean()) output.warn(file_ + ": damaged: " + repairs_text(report.repairs));
   return report;
 }

@@ -18,8 +18,8 @@ class RecordingInput {
  public:
   void declare(CLI::App& app);
 
-  // Warns of damage. Throws as import_recording() does.
-  ImportReport read(Output& output) const;
+  // Warns of damage. `journal`: the allocator's requests are wanted too. Throws as import_recording() does.
+  ImportReport read(Output& output, bool journal = false) const;
 
   const std::string& file() const { return file_; }
   // "trace" of "runs/trace.json.gz"; "recording" of a pipe.

@@ -32,13 +32,13 @@ std::optional<double> difference(const std::optional<Unit>& recorded, const std:
   return static_cast<double>(simulated->value - recorded->value) / static_cast<double>(recorded->value);
 }
 
-std::string plan_text(const Replay& replay) {
+std::string plan_text(const StepReplay& replay) {
   if (replay.plan.empty())
     return "No blocks were found: the model is simulated as one, with the times and the peak as recorded.\n";
   return "Simulated as recorded: " + replay.plan + ".\n";
 }
 
-std::string figures_text(const Replay& replay) {
+std::string figures_text(const StepReplay& replay) {
   const StepFigures &recorded = replay.recorded, &simulated = replay.simulated;
   Table table;
   table.row({"", "recorded", "simulated", "difference"});
@@ -55,11 +55,12 @@ std::string figures_text(const Replay& replay) {
   if (replay.step_with_waits) add("  with the recorded waits", recorded.step, replay.step_with_waits, true);
   if (recorded.copying != Nanos{}) add("copies over the link", recorded.copying, simulated.copying, false);
   add("device peak", recorded.peak, simulated.peak, true);
+  if (simulated.reserved) add("reserved, for these requests", recorded.reserved, simulated.reserved, true);
   return any ? table.text() : "";
 }
 
 // What a recorded step holds and a simulated one does not.
-std::string beyond_text(const Replay& replay) {
+std::string beyond_text(const StepReplay& replay) {
   Table table;
   table.row({"recorded, a step, but not simulated"});
   const auto add = [&](const char* what, const std::optional<Nanos>& part) {
@@ -73,7 +74,7 @@ std::string beyond_text(const Replay& replay) {
   return any ? "\n" + table.text() : "";
 }
 
-std::string alternatives_text(const Replay& replay) {
+std::string alternatives_text(const StepReplay& replay) {
   if (replay.alternatives.empty()) return "";
   Table table;
   table.row({"simulated under", "step", "waiting", "device peak", "on the host", ""});
@@ -98,6 +99,7 @@ void write_figures(JsonWriter& json, const char* key, const StepFigures& figures
   write(json, "stall_ns", figures.stall);
   write(json, "copies_ns", figures.copying);
   write(json, "peak_bytes", figures.peak);
+  write(json, "reserved_bytes", figures.reserved);
   json.end_object();
 }
 
@@ -111,6 +113,7 @@ void write_difference(JsonWriter& json, const StepFigures& recorded, const StepF
   field("busy", difference(recorded.busy, simulated.busy));
   field("compute", difference(recorded.compute, simulated.compute));
   field("peak", difference(recorded.peak, simulated.peak));
+  field("reserved", difference(recorded.reserved, simulated.reserved));
   json.end_object();
 }
 
@@ -139,9 +142,10 @@ class ReplayCommand final : public Command {
   }
 
   Answer run(Output& output) override {
-    const ImportReport report = recording_.read(output);
+    const ImportReport report = recording_.read(output, true);
     const RecordedMachine recorded = machine_of(report);
-    const Replay found = replay(report, profile_of(report, recording_.name()), machine_for(recorded));
+    const StepReplay found =
+        replay_step(report, profile_of(report, recording_.name()), machine_for(recorded));
     output.answer(sentence(report));
     output.say("\n" + plan_text(found) + figures_text(found) + beyond_text(found) + alternatives_text(found) +
                unknown_text(found, recorded));
@@ -160,7 +164,7 @@ class ReplayCommand final : public Command {
   }
 
   // What stands in for figures that were not recorded; of a machine file it is all said.
-  std::vector<std::string> assumptions(const Replay& found, const RecordedMachine& recorded) const {
+  std::vector<std::string> assumptions(const StepReplay& found, const RecordedMachine& recorded) const {
     std::vector<std::string> taken;
     if (found.loss.value > 0)
       taken.push_back("the " + readable(found.loss) + " at the peak that are no block's belong to the loss");
@@ -172,14 +176,14 @@ class ReplayCommand final : public Command {
     return taken;
   }
 
-  std::string unknown_text(const Replay& found, const RecordedMachine& recorded) const {
+  std::string unknown_text(const StepReplay& found, const RecordedMachine& recorded) const {
     std::string text;
     for (const std::string& what : found.unknown) text += "  Not known: " + what + ".\n";
     for (const std::string& what : assumptions(found, recorded)) text += "  Taken: " + what + ".\n";
     return text.empty() ? "" : "\n" + text;
   }
 
-  std::string json_of(const ImportReport& report, const Replay& found,
+  std::string json_of(const ImportReport& report, const StepReplay& found,
                       const RecordedMachine& recorded) const {
     JsonWriter json;
     json.begin_object().field("format", name_of(report.format));

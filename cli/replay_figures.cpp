@@ -1,11 +1,14 @@
 #include "cli/replay_figures.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "plan/block_table.h"
 #include "plan/plan.h"
 #include "plan/program.h"
+#include "simulator/caching_arena.h"
 #include "simulator/engine.h"
+#include "simulator/replay.h"
 #include "traces/import/import_profile.h"
 #include "traces/import/medians.h"
 
@@ -52,6 +55,7 @@ StepFigures recorded_figures(const ImportReport& report) {
       figures.copying = middle(report.time->use, [](const StepUse& use) { return use.crossing; });
   }
   if (report.memory) figures.peak = report.memory->account.peak;
+  if (report.memory && !report.memory->reserved.empty()) figures.reserved = peak(report.memory->reserved);
   return figures;
 }
 
@@ -81,6 +85,13 @@ std::string words(const Plan& plan) {
   if (recomputed == 0) return "keep";
   return "recompute of " + std::to_string(recomputed) + " of " + std::to_string(plan.blocks.size()) +
          " blocks, in " + std::to_string(segments) + (segments == 1 ? " segment" : " segments");
+}
+
+// What PyTorch's allocator would hold at most for the recorded requests, as far as it is modelled.
+Bytes reserved_for(const Journal& journal) {
+  constexpr Bytes no_limit{std::numeric_limits<std::int64_t>::max()};
+  CachingArena arena(no_limit, {});
+  return replay(journal.entries, arena, nullptr).peaks.reserved;
 }
 
 class Replayer {
@@ -176,14 +187,15 @@ std::vector<std::string> unknowns(const Support& support, const ReplayMachine& o
 
 }  // namespace
 
-Replay replay(const ImportReport& report, const Profile& profile, const ReplayMachine& on) {
+StepReplay replay_step(const ImportReport& report, const Profile& profile, const ReplayMachine& on) {
   const Support support(report);
   Replayer replayer(support, profile, on);
   const Plan plan = recorded_plan(report, replayer.table());
-  Replay found;
+  StepReplay found;
   if (support.blocks) found.plan = words(plan);
   found.recorded = recorded_figures(report);
   found.simulated = replayer.simulated(plan);
+  if (report.journal) found.simulated.reserved = reserved_for(*report.journal);
   const StepFigures &recorded = found.recorded, &simulated = found.simulated;
   if (recorded.step && recorded.compute && simulated.step)
     found.step_with_waits = *simulated.step + *recorded.step - *recorded.compute;

@@ -21,6 +21,8 @@ struct StepFigures {
   std::optional<Nanos> stall;    // step - busy
   std::optional<Nanos> copying;  // while a copy crosses the link
   std::optional<Bytes> peak;     // of device memory
+  // The most that a caching allocator held: simulated, for the very requests that were recorded.
+  std::optional<Bytes> reserved;
 };
 
 // Under other settings; times and bytes are absent where the recording does not support them.
@@ -31,7 +33,7 @@ struct Alternative {
   std::optional<Bytes> peak, host_activations;
 };
 
-struct Replay {
+struct StepReplay {
   // That was recorded, in words: "keep", "recompute of 8 of 8 blocks, in 4 segments". Empty where no blocks
   // were found.
   std::string plan;
@@ -54,6 +56,6 @@ struct ReplayMachine {
 // Simulates `profile`, which was made of `report`, under the plan that was recorded: its blocks kept, or
 // recomputed as they were. Medians stand for the recorded steps. Throws InputError where figures do not add
 // up in 63 bits.
-Replay replay(const ImportReport& report, const Profile& profile, const ReplayMachine& on);
+StepReplay replay_step(const ImportReport& report, const Profile& profile, const ReplayMachine& on);
 
 }  // namespace stowage

@@ -12,7 +12,7 @@ namespace stowage {
 
 inline int imports(const std::uint8_t* bytes, std::size_t size) {
   const auto report = attempt(bytes, size, [](const std::string& text) {
-    return import_recording(*open_bytes(std::span(text)), "fuzz", {});
+    return import_recording(*open_bytes(std::span(text)), "fuzz", {.blocks = {}, .journal = true});
   });
   if (!report) return 0;
   to_json(*report);

@@ -8,6 +8,7 @@
 #include "traces/import/memory_timeline.h"
 #include "traces/import/recognise.h"
 #include "traces/import/snapshot_import.h"
+#include "traces/import/snapshot_journal.h"
 
 namespace stowage {
 namespace {
@@ -20,10 +21,14 @@ ImportReport import_kineto(ByteWindow& window, const ImportOptions& options) {
   return report;
 }
 
-ImportReport import_snapshot(ByteWindow& window) {
+ImportReport import_snapshot(ByteWindow& window, const ImportOptions& options) {
   Repairs repairs;
   const Snapshot snapshot = snapshot_of(read_pickle(window, repairs));
   ImportReport report = understand(snapshot);
+  if (options.journal) {
+    if (std::optional<SnapshotJournal> found = journal_of(snapshot))
+      report.journal = std::move(found->journal);
+  }
   report.repairs = repairs;
   return report;
 }
@@ -33,7 +38,7 @@ ImportReport import_as(RecordingFormat format, ByteWindow& window, const ImportO
     case RecordingFormat::kineto:
       return import_kineto(window, options);
     case RecordingFormat::memory_snapshot:
-      return import_snapshot(window);
+      return import_snapshot(window, options);
     case RecordingFormat::memory_timeline:
       return import_memory_timeline(window);
     case RecordingFormat::execution_trace:

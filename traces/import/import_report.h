@@ -14,6 +14,7 @@
 #include "traces/import/step_use.h"
 #include "traces/import/time_sheet.h"
 #include "traces/import/trace_header.h"
+#include "traces/journal.h"
 #include "traces/profile.h"
 
 namespace stowage {
@@ -81,6 +82,7 @@ struct ImportReport {
   std::vector<TracedDevice> devices;  // that the recording describes
   std::optional<TimeReport> time;
   std::optional<MemoryReport> memory;
+  std::optional<Journal> journal;  // of a snapshot with a history, where it was asked for
   std::optional<CopyReport> copies;
   std::optional<SynchronisationReport> synchronisation;
   std::vector<std::string> notes;  // for people: what is odd about the recording without being damage
@@ -91,6 +93,7 @@ struct ImportReport {
 
 struct ImportOptions {
   std::optional<std::string> blocks;  // a regular expression for the names of blocks
+  bool journal = false;               // whether to keep what an allocator was asked for
 };
 
 }  // namespace stowage
