@@ -8,6 +8,16 @@
 
 namespace stowage {
 
+namespace {
+
+std::string unused_pattern(RecordingFormat format) {
+  const bool names = format == RecordingFormat::kineto || format == RecordingFormat::execution_trace;
+  return names ? "--blocks: matches no range, module or operator"
+               : "--blocks: has no effect on this format, which names none";
+}
+
+}  // namespace
+
 void RecordingInput::declare(CLI::App& app) {
   app.add_option("FILE", file_,
                  "A profiler trace, memory snapshot, memory timeline or execution trace, gzipped or not; - "
@@ -24,6 +34,7 @@ ImportReport RecordingInput::read(Output& output, bool journal) const {
   options.journal = journal;
   ImportReport report = import_recording(file_, options);
   if (!report.clean()) output.warn(file_ + ": damaged: " + repairs_text(report.repairs));
+  if (options.blocks && report.found.how != FoundBy::pattern) output.warn(unused_pattern(report.format));
   return report;
 }
 

@@ -18,7 +18,8 @@ class RecordingInput {
  public:
   void declare(CLI::App& app);
 
-  // Warns of damage. `journal`: the allocator's requests are wanted too. Throws as import_recording() does.
+  // Warns of damage, and of a pattern without effect. `journal`: the allocator's requests are wanted too.
+  // Throws as import_recording() does.
   ImportReport read(Output& output, bool journal = false) const;
 
   const std::string& file() const { return file_; }

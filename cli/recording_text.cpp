@@ -100,9 +100,7 @@ std::string blocks_table(const ImportReport& report) {
 
 std::string blocks_text(const ImportReport& report) {
   const BlockFinding& found = report.found;
-  if (found.blocks.empty())
-    return "No blocks were found: the profile has one block, the whole model. --blocks REGEX says what to "
-           "look for.\n";
+  if (found.blocks.empty()) return "No blocks were found: the profile has one block, the whole model.\n";
   std::string text = number_of(found.blocks.size(), "block") + ", found " + how_found(found.how);
   if (report.time)
     text += "; they explain " + percent(report.time->totals.explained()) + " of the " +

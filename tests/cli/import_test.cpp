@@ -73,6 +73,17 @@ TEST_CASE("import reads a pipe, and steers by a pattern") {
   }
 }
 
+TEST_CASE("a pattern that matches nothing is told") {
+  const Workplace workplace;
+  const Ended ended = with_recording(workplace).stowage("import trace.json --json --blocks '^Decoder'");
+  REQUIRE(ended.code == 0);
+  REQUIRE(ended.json().at("blocks").items().empty());
+  REQUIRE(ended.err == "warning: --blocks: matches no range, module or operator\n");
+  workplace.write("levels.json", "[[-1, 1, 100, 0], [5, 2, 30, 4], [6, 3, -30, 4]]");
+  REQUIRE(workplace.stowage("import levels.json --blocks x").err ==
+          "warning: --blocks: has no effect on this format, which names none\n");
+}
+
 TEST_CASE("a recovered recording is told from a clean one by the exit code, and by where it is damaged") {
   const Workplace workplace;
   const std::string whole = made_recording();
