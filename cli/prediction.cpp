@@ -136,9 +136,11 @@ void write_shortage(JsonWriter& json, const OutOfMemory& shortage, const Predict
   if (step.block) json.field("block", *step.block);
   json.field("at_ns", shortage.at).field("needed_bytes", shortage.needed).field("free_bytes", shortage.free);
   json.field("least_bytes", least_memory(shortage, predicted, shortage.space));
+  if (shortage.space == MemorySpace::device)
+    json.field("cause", shortage.fragmentation() ? "fragmentation" : "real");
   if (!shortage.arena) return;
   const ArenaShortage& arena = *shortage.arena;
-  json.field("cause", shortage.fragmentation() ? "fragmentation" : "real").key("arena").begin_row();
+  json.key("arena").begin_row();
   json.field("live_bytes", arena.live)
       .field("allocated_bytes", arena.allocated)
       .field("reserved_bytes", arena.reserved)

@@ -101,6 +101,7 @@ void StepState::release(const Buffer& buffer) {
     case BufferKind::resident:
     case BufferKind::optimizer_state:
     case BufferKind::workspace:
+    case BufferKind::checkpoint:
       return;
   }
 }

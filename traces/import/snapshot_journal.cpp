@@ -16,6 +16,13 @@ struct OpeningBlock {
   bool exact;  // else as requested, rounded: the allocator may have left it more
 };
 
+// Older snapshots have no addresses; and no device has such sizes.
+bool can_be_rebuilt(const SnapshotSegment& segment) {
+  constexpr std::int64_t most = std::int64_t{1} << 62;
+  return !segment.expandable && segment.address != 0 && segment.address < static_cast<std::uint64_t>(most) &&
+         segment.total.value < most;
+}
+
 class SnapshotJournalist {
  public:
   SnapshotJournalist(const Snapshot& snapshot, std::size_t device) : history_(snapshot.history[device]) {
@@ -28,6 +35,7 @@ class SnapshotJournalist {
   SnapshotJournal write() {
     for (const auto& [address, segment] : segments_) {
       out_.segments.push_back(segment);
+      out_.segments.back().stream = stream_of(segment.stream);
       open(segment);
     }
     for (const auto& [buffer, stream] : holes_) put({{}, buffer, false, {}, stream}, 0);
@@ -39,6 +47,7 @@ class SnapshotJournalist {
  private:
   void add_segment(const SnapshotSegment& segment) {
     segments_[segment.address] = segment;
+    segments_[segment.address].large = segment.total.value != small_total;
     for (const SnapshotBlock& block : segment.blocks)
       if (block.live) live_[block.address] = {block.bytes, true};
   }
@@ -162,9 +171,8 @@ class SnapshotJournalist {
 std::optional<SnapshotJournal> journal_of(const Snapshot& snapshot) {
   const auto longest = std::max_element(snapshot.history.begin(), snapshot.history.end(),
                                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
-  const auto expands = [](const SnapshotSegment& segment) { return segment.expandable; };
   if (longest == snapshot.history.end() || longest->empty()) return std::nullopt;
-  if (std::any_of(snapshot.segments.begin(), snapshot.segments.end(), expands)) return std::nullopt;
+  if (!std::all_of(snapshot.segments.begin(), snapshot.segments.end(), can_be_rebuilt)) return std::nullopt;
   return SnapshotJournalist(snapshot, static_cast<std::size_t>(longest - snapshot.history.begin())).write();
 }
 

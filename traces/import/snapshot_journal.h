@@ -22,13 +22,14 @@ namespace stowage {
 
 struct SnapshotJournal {
   Journal journal;
-  std::size_t recorded = 0;               // entries from here on are the recording's
-  std::vector<std::uint64_t> addresses;   // of each entry, as recorded; 0 before
-  std::vector<SnapshotSegment> segments;  // as the recording began, by address
+  std::size_t recorded = 0;              // entries from here on are the recording's
+  std::vector<std::uint64_t> addresses;  // of each entry, as recorded; 0 before
+  // As the recording began, by address; their `stream` is the journal's.
+  std::vector<SnapshotSegment> segments;
 };
 
-// Of the device with the longest history. Absent: no history was recorded, or segments expand, of which the
-// state cannot be rebuilt so.
+// Of the device with the longest history. Absent: no history was recorded, the segments have no addresses,
+// or they expand: their state cannot be rebuilt so.
 std::optional<SnapshotJournal> journal_of(const Snapshot& snapshot);
 
 }  // namespace stowage
