@@ -67,6 +67,7 @@ TEST_CASE("a plan that does not fit is an answer") {
   REQUIRE(workplace.stowage(simulate + "--vram 217").code == 0);
   const Ended ended = workplace.stowage(simulate + "--json --vram 216");
   REQUIRE(ended.code == 1);
+  REQUIRE(ended.json().at("cause").string() == "real");  // no allocator would do
   REQUIRE(ended.err == "");
   const JsonNode answer = ended.json();
   REQUIRE(answer.at("outcome").string() == "out_of_memory");
