@@ -17,7 +17,11 @@ inline BlockProfile block(const char* group, std::int64_t count, std::int64_t sc
   block.count = count;
   block.times.forward = {3'100'000 * scale};
   block.times.backward = {6'400'000 * scale};
-  block.sizes = {{27 * mebi}, {270 * mebi * scale}, {2 * mebi}, {40 * mebi}, {90 * mebi}, {}, {}};
+  block.sizes.input = {27 * mebi};
+  block.sizes.weight = {270 * mebi * scale};
+  block.sizes.gradient = {2 * mebi};
+  block.sizes.forward_workspace = {40 * mebi};
+  block.sizes.backward_workspace = {90 * mebi};
   block.saved = {{"norm", {27 * mebi}, Scope::attention, {}, {}},
                  {"qkv", {81 * mebi}, Scope::attention, {}, {}},
                  {"context", {27 * mebi}, Scope::attention, {}, {}},
@@ -29,7 +33,12 @@ inline BlockProfile block(const char* group, std::int64_t count, std::int64_t sc
 inline Profile chain(std::int64_t blocks) {
   Profile profile;
   profile.name = "chain";
-  profile.fixed = {{900 * mebi}, {0}, {27 * mebi}, {64 * mebi}, {500'000}, {800'000}, {9'000'000}};
+  profile.fixed.resident = {900 * mebi};
+  profile.fixed.output = {27 * mebi};
+  profile.fixed.epilogue_bytes = {64 * mebi};
+  profile.fixed.prologue = {500'000};
+  profile.fixed.epilogue = {800'000};
+  profile.fixed.optimizer = {9'000'000};
   profile.blocks = {block("double", blocks / 3, 2), block("single", blocks - blocks / 3, 1)};
   return profile;
 }

@@ -30,5 +30,5 @@ add_link_options(-Wl,--as-needed)
 find_program(STOWAGE_CCACHE ccache)
 if(STOWAGE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1
-                                  ${STOWAGE_CCACHE})
+                                  CCACHE_SLOPPINESS=pch_defines,time_macros ${STOWAGE_CCACHE})
 endif()

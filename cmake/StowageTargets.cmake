@@ -28,3 +28,12 @@ function(stowage_unite target)
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # meant for headers, and a source is included here
   endif()
 endfunction()
+
+# stowage_precompile(TARGET PRIVATE HEADER... | REUSE_FROM OTHER): parses what most sources of a target include once, not in
+# each of them.
+function(stowage_precompile target)
+  target_precompile_headers(${target} ${ARGN})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fpch-preprocess)  # without it ccache passes every source on
+  endif()
+endfunction()
