@@ -31,7 +31,8 @@ Nanos Link::time_for(Bytes bytes) const {
 }
 
 Machine of_one_rank(const Machine& machine) {
-  const auto [count, host] = machine.ranks;
+  const std::int64_t count = machine.ranks.count;
+  const std::optional<Rate> host = machine.ranks.host;
   if (count == 1) return machine;
   Machine one = machine;
   one.ranks = {};

@@ -63,7 +63,7 @@ struct BlockSizes {
   std::optional<Bytes> dropped_workspace;
   // What the forward of one scope starts from. Absent: attention starts from the block's input, the others
   // from a tensor as large.
-  ByScope<Bytes> scope_input;
+  ByScope<Bytes> scope_input = {};
 
   bool operator==(const BlockSizes&) const = default;
 };
@@ -100,7 +100,8 @@ struct FixedCosts {
   Bytes output;           // X_n, the activation that leaves the last block
   Bytes epilogue_bytes;   // workspace of the loss
   Nanos prologue, epilogue, optimizer;
-  std::optional<Nanos> host_optimizer;  // an optimizer step on the host; absent where it was not measured
+  std::optional<Nanos> host_optimizer =
+      {};  // an optimizer step on the host; absent where it was not measured
 
   bool operator==(const FixedCosts&) const = default;
 };

@@ -1,4 +1,5 @@
 // A bad plan is an answer: out of which memory, at which step; who waits for whom.
+#include "cli/prediction.h"
 #include "simulator/engine.h"
 #include "tests/catch.h"
 #include "tests/simulator/hand_made.h"
@@ -108,6 +109,19 @@ TEST_CASE("two lanes that wait for each other") {
   program.waits.push_back(2);
   const Outcome outcome = simulate(program, plain_machine()).outcome;
   REQUIRE(outcome.verdict == Verdict{Deadlock{{{1, 4}, {3, 2}}}});
+}
+
+// The same as people are told it.
+TEST_CASE("a deadlock says who waits for whom") {
+  ProgramBuilder builder;
+  const StepId waits = builder.compute(StepKind::backward, 3, {10});
+  builder.wait(waits, builder.copy(restore(3, 5, {waits, Edge::end})));
+  Predicted predicted;
+  predicted.program = builder.finish(one_stream);
+  predicted.outcome = Engine(plain_machine()).simulate(predicted.program);
+  REQUIRE(sentence(predicted, plain_machine()) ==
+          "It would never end: the backward of block 3 waits for the restore of a tensor of block 3; the "
+          "restore of a tensor of block 3 waits for the backward of block 3.");
 }
 
 TEST_CASE("running out of memory on the way to a deadlock comes first") {
