@@ -79,8 +79,8 @@ PinnedSource PinnedBuckets::check_out(Bytes bytes) {
   } else if (!fits_pool(asked.size)) {
     ++counts.missed.bytes;
     return PinnedSource::none;
-  } else if (std::int64_t& cached = cached_[asked.size]; cached > 0) {
-    --cached;
+  } else if (asked.cached > 0) {
+    --asked.cached;
     pool_ += asked.size;
     source = PinnedSource::cached;
   } else if (limits_.process && held_ + asked.size > *limits_.process) {
@@ -123,7 +123,7 @@ void PinnedBuckets::give_back(Bytes bytes) {
     return;
   }
   ++given.counts.turnover.dropped_releases;
-  ++cached_[given.size];
+  ++given.cached;
   pool_ -= given.size;
 }
 
@@ -134,12 +134,12 @@ void PinnedBuckets::evict_all() {
 
 std::vector<std::pair<Bytes, std::int64_t>> PinnedBuckets::flush() {
   std::vector<std::pair<Bytes, std::int64_t>> flushed;
-  for (const auto& [size, count] : cached_) {
-    if (count == 0) continue;
-    flushed.emplace_back(size, count);
-    held_ -= size * count;
+  for (auto& [size, each] : buckets_) {
+    if (each.cached == 0) continue;
+    flushed.emplace_back(size, each.cached);
+    held_ -= size * each.cached;
+    each.cached = 0;
   }
-  cached_.clear();
   return flushed;
 }
 
@@ -199,7 +199,7 @@ PinnedBucket* PinnedBuckets::least_recent() {
 }
 
 void PinnedBuckets::evict(PinnedBucket& bucket) {
-  cached_[bucket.size] += bucket.idle;
+  bucket.cached += bucket.idle;
   pool_ -= bucket.size * bucket.idle;
   bucket.idle = 0;
   bucket.resident = false;

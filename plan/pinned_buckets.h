@@ -80,6 +80,7 @@ struct PinnedBucket {
   bool resident = false;
   std::int64_t idle = 0, in_use = 0;
   std::int64_t pending = 0;      // of those in use: only a copy under way keeps them
+  std::int64_t cached = 0;       // not the bucket's any more, and still the process's
   std::int64_t last_access = 0;  // a running number over all requests
 
   bool operator==(const PinnedBucket&) const = default;
@@ -141,7 +142,6 @@ class PinnedBuckets {
   const PinnedRounding rounding_;
   PinnedLimits limits_;
   std::map<Bytes, PinnedBucket> buckets_;
-  std::map<Bytes, std::int64_t> cached_;
   std::int64_t resident_ = 0, clock_ = 0;
   Bytes fixed_, pool_, held_;
 };

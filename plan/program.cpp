@@ -31,6 +31,15 @@ std::span<const MemoryEffect> Program::effects_at(StepId step, Edge edge) const 
   return part(effects, effect_ranges[step][static_cast<int>(edge)]);
 }
 
+std::optional<BufferId> host_side(const Program& program, StepId copy) {
+  const bool stores = program.steps[copy].lane == Lane::d2h;
+  for (const MemoryEffect& effect : program.effects_at(copy, stores ? Edge::ready : Edge::end))
+    if (const Buffer& buffer = program.buffers[effect.buffer];
+        effect.alloc == stores && is_pinnable(buffer) && buffer.bytes == program.steps[copy].bytes)
+      return effect.buffer;
+  return {};
+}
+
 std::string describe(const Program& program) {
   static constexpr const char* edges[] = {"ready", "begin", "end"};
   std::string text;

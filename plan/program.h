@@ -80,6 +80,18 @@ struct Buffer {
   Bytes bytes;
 };
 
+inline bool is_pinnable(const Buffer& buffer) {
+  return buffer.space == Space::host && buffer.kind != BufferKind::checkpoint;
+}
+
+// What a plan allows its pool of pinned host buffers; absent: as much as the machine has.
+struct PinnedCaps {
+  std::optional<std::int64_t> buckets;
+  std::optional<Bytes> bytes;
+
+  bool any() const { return buckets || bytes; }
+};
+
 // A buffer comes to life or dies at an edge of a step.
 struct MemoryEffect {
   BufferId buffer;
@@ -96,6 +108,7 @@ struct Program {
   std::vector<std::array<Range, edge_count>> effect_ranges;  // for each step and edge, into `effects`
   std::vector<MemoryEffect> effects;
   std::array<bool, lane_count> single_stream{true, true, true};  // a lane whose every copy pays the latency
+  PinnedCaps pinned;
 
   std::span<const Step> lane(Lane which) const;
   StepId first(Lane which) const { return lanes[static_cast<int>(which)].begin; }
@@ -103,6 +116,10 @@ struct Program {
   // Frees first, then allocations, each in program order.
   std::span<const MemoryEffect> effects_at(StepId step, Edge edge) const;
 };
+
+// The host buffer of its size that comes or goes with a copy: what a store allocates as it is issued, and
+// what a copy to the device frees as it ends. Absent: swapped weights, which have a place of their own.
+std::optional<BufferId> host_side(const Program& program, StepId copy);
 
 // Plan -> Program. The plan must have passed check(). Cost: linear in steps.
 Program compile(const BlockTable& table, const Plan& plan);

@@ -52,6 +52,7 @@ Program ProgramBuilder::finish(const TransferSettings& transfer) {
   resolve_waits();
   resolve_effects();
   program_.single_stream = {true, transfer.h2d_streams == 1, transfer.d2h_streams == 1};
+  program_.pinned = {transfer.max_buckets, transfer.pinned_max};
   return std::exchange(program_, {});
 }
 

@@ -1,6 +1,7 @@
 // How long copies take on a machine's links. Remembers sizes it has met, since blocks repeat them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -12,13 +13,17 @@ namespace stowage {
 
 class CopyTimes {
  public:
-  explicit CopyTimes(const Links& links) : links_{links.h2d, links.d2h} {}
+  explicit CopyTimes(const Links& links) : links_{links.h2d, links.d2h}, pageable_(links.pageable) {}
 
   // As Link::time_for. `lane` is h2d or d2h.
   Nanos transfer(Lane lane, Bytes bytes) {
     Known& known = known_[index(lane)][slot_of(bytes)];
     if (known.bytes != bytes) known = {bytes, links_[index(lane)].time_for(bytes)};
     return known.time;
+  }
+  // From or to pageable memory: never quicker than pinned.
+  Nanos pageable_transfer(Lane lane, Bytes bytes) {
+    return std::max(transfer(lane, bytes), pageable_.time_for(bytes));
   }
   Nanos latency(Lane lane) const { return links_[index(lane)].latency; }
 
@@ -36,6 +41,7 @@ class CopyTimes {
   }
 
   std::array<Link, 2> links_;
+  Rate pageable_;
   std::array<std::array<Known, slots>, 2> known_{};  // zero bytes take no time: right as it stands
 };
 

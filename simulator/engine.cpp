@@ -9,21 +9,27 @@ namespace stowage {
 
 struct Engine::State {
   explicit State(const Machine& machine)
-      : links(machine.links), shared(!links.undisturbed()), copies(links), ledger(machine) {
+      : machine(machine), copies(machine.links), host(machine), ledger(machine) {
     if (machine.arena == ArenaKind::caching) reservation.emplace(machine);
   }
 
-  Outcome simulate(const Program& program, Timeline* timeline) {
-    return shared ? simulate(program, SharedPace(links), timeline)
-                  : simulate(program, SteadyPace(links), timeline);
+  // Without books the step begins with empty ones, which are kept only where they matter.
+  Outcome simulate(const Program& program, Timeline* timeline, PinnedBuckets* books) {
+    PinnedBuckets own(machine.host.pinned_rounding);
+    const bool pooled = books || timeline || pinned_memory_is_short(program, machine);
+    if (pooled) host.open(program, books ? *books : own);
+    HostPool* const pool = pooled ? &host : nullptr;
+    return machine.links.undisturbed() ? simulate(program, SteadyPace(machine.links), timeline, pool)
+                                       : simulate(program, SharedPace(machine.links), timeline, pool);
   }
 
   template <class Pace>
-  Outcome simulate(const Program& program, const Pace& pace, Timeline* timeline) {
+  Outcome simulate(const Program& program, const Pace& pace, Timeline* timeline, HostPool* pool) {
     if (timeline) *timeline = {};
-    ledger.open(program, timeline ? &timeline->memory : nullptr);
+    ledger.open(program, timeline ? &timeline->memory : nullptr, pool);
     times.assign(program.steps.size(), {});
-    Execution<Pace> execution(program, pace, copies, ledger, times, timeline ? &timeline->stalls : nullptr);
+    Execution<Pace> execution(program, pace, copies, ledger, pool, times,
+                              timeline ? &timeline->stalls : nullptr);
     execution.run();
     Outcome outcome;
     const Levels& peaks = ledger.peaks();
@@ -62,13 +68,13 @@ struct Engine::State {
     timeline.source = "simulated";
     timeline.step = run.step;
     timeline.compute = run.compute;
-    timeline.spans = spans_of(program, times);
-    timeline.counters = counters_of(program, times);
+    timeline.spans = spans_of(program, times, host);
+    timeline.counters = counters_of(program, times, host);
   }
 
-  const Links links;
-  const bool shared;
+  const Machine machine;
   CopyTimes copies;
+  HostPool host;
   Ledger ledger;
   std::optional<Reservation> reservation;
   StepTimes times;
@@ -78,11 +84,15 @@ Engine::Engine(const Machine& machine) : state_(std::make_unique<State>(machine)
 Engine::~Engine() = default;
 
 Outcome Engine::simulate(const Program& program) {
-  return state_->simulate(program, nullptr);
+  return state_->simulate(program, nullptr, nullptr);
 }
 
 Outcome Engine::simulate(const Program& program, Timeline& timeline) {
-  return state_->simulate(program, &timeline);
+  return state_->simulate(program, &timeline, nullptr);
+}
+
+Outcome Engine::simulate(const Program& program, PinnedBuckets& pool, Timeline& timeline) {
+  return state_->simulate(program, &timeline, &pool);
 }
 
 Outcome Engine::simulate(const Program& program, Timeline& timeline, Journal& journal) {

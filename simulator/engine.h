@@ -10,12 +10,17 @@
 //
 // Memory changes no time, so that what a caching arena makes of the requests is found out afterwards.
 //
+// Where host memory may not all be pinned, a pageable copy runs alone: it waits for the compute step under
+// way, and no compute step begins beside it. What a pool has to pin first holds the compute lane as well; see
+// host_pool.h.
+//
 // Pure and deterministic: the same program and machine give the same bytes. One Engine may simulate many
 // programs and reuses its memory, so that the inner loop allocates nothing. Not shared between threads.
 #pragma once
 
 #include <memory>
 
+#include "plan/pinned_buckets.h"
 #include "plan/program.h"
 #include "simulator/outcome.h"
 #include "traces/journal.h"
@@ -37,6 +42,9 @@ class Engine {
   Outcome simulate(const Program& program, Timeline& timeline);
   // The same, and what was asked of the device's arena; the journal's name is the caller's, too.
   Outcome simulate(const Program& program, Timeline& timeline, Journal& journal);
+  // The same, with a pool of pinned host buffers that earlier steps have left; it is left as this step leaves
+  // it. The other two begin with an empty pool: a first step.
+  Outcome simulate(const Program& program, PinnedBuckets& pool, Timeline& timeline);
 
  private:
   struct State;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "simulator/copy_times.h"
+#include "simulator/host_pool.h"
 #include "simulator/levels.h"
 #include "simulator/pace.h"
 #include "simulator/reservation.h"
@@ -231,10 +232,12 @@ class Merging {
 }  // namespace
 
 struct Evaluator::State {
-  explicit State(const Machine& machine) : rounding(machine.host.pinned_rounding), copies(machine.links) {
+  explicit State(const Machine& machine)
+      : machine(machine), rounding(machine.host.pinned_rounding), copies(machine.links) {
     if (machine.arena == ArenaKind::caching) reservation.emplace(machine);
   }
 
+  const Machine machine;
   const PinnedRounding rounding;
   CopyTimes copies;
   std::optional<Reservation> reservation;
@@ -243,6 +246,10 @@ struct Evaluator::State {
 
 bool Evaluator::serves(const Machine& machine) {
   return machine.links.undisturbed();
+}
+
+bool Evaluator::serves(const Program& program) const {
+  return !pinned_memory_is_short(program, state_->machine);
 }
 
 Evaluator::Evaluator(const Machine& machine) {

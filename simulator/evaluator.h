@@ -21,13 +21,15 @@ class Evaluator {
  public:
   // Whether the machine's lanes keep their own pace. Where not, only the Engine knows.
   static bool serves(const Machine& machine);
+  // And whether all host memory of the program is pinned at no cost.
+  bool serves(const Program& program) const;
 
   // Throws DefectError for a machine that it does not serve.
   explicit Evaluator(const Machine& machine);
   ~Evaluator();
 
-  // Exactly the run that Engine::simulate gives; absent for a deadlock. Budgets are the caller's to compare.
-  // Cost: linear in the program's steps, less than the engine's.
+  // Exactly the run that Engine::simulate gives for a program that it serves; absent for a deadlock. Budgets
+  // are the caller's to compare. Cost: linear in the program's steps, less than the engine's.
   std::optional<Run> evaluate(const Program& program);
 
  private:

@@ -1,5 +1,6 @@
 #include "simulator/ledger.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "traces/error.h"
@@ -29,11 +30,14 @@ Bytes part(const Levels& levels, MemorySpace space) {
 // Activations on the host have no budget of their own.
 Ledger::Ledger(const Machine& machine)
     : rounding_(machine.host.pinned_rounding),
-      budgets_{machine.device.usable(), machine.host.memory, machine.host.memory, machine.host.pinned_limit} {
-}
+      machine_budgets_{machine.device.usable(), machine.host.memory, machine.host.memory,
+                       machine.host.pinned_limit} {}
 
-void Ledger::open(const Program& program, Curves* curves) {
+void Ledger::open(const Program& program, Curves* curves, const HostPool* host) {
   program_ = &program;
+  host_ = host;
+  budgets_ = machine_budgets_;
+  if (program.pinned.bytes) budgets_.host_pinned = std::min(budgets_.host_pinned, *program.pinned.bytes);
   curves_ = curves;
   touched_ = true;
   levels_ = peaks_ = {};
@@ -63,7 +67,7 @@ std::optional<OutOfMemory> Ledger::overrun(const StepTimes& times) const {
   std::vector<Request> requests;
   const auto request = [&](StepId step, BufferId buffer) {
     Levels levels;
-    add(levels, program_->buffers[buffer], rounding_);
+    add(levels, program_->buffers[buffer], rounding_, is_pageable(buffer));
     requests.push_back({step, part(levels, overrun_->space)});
   };
   if (overrun_->at == Nanos{})

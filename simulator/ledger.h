@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "plan/program.h"
+#include "simulator/host_pool.h"
 #include "simulator/levels.h"
 #include "simulator/outcome.h"
 #include "simulator/step_times.h"
@@ -20,8 +21,9 @@ class Ledger {
   explicit Ledger(const Machine& machine);
 
   // Opens the books with the program's initial buffers, which count as allocations of the first instant.
-  // `curves` may be null; both must outlive the ledger's use.
-  void open(const Program& program, Curves* curves);
+  // `curves` and `host` may be null; all must outlive the ledger's use. Without `host` all host memory is
+  // pinned.
+  void open(const Program& program, Curves* curves, const HostPool* host);
 
   void apply(StepId step, Edge edge) {
     const Range range = program_->effect_ranges[step][static_cast<int>(edge)];
@@ -31,9 +33,9 @@ class Ledger {
       const MemoryEffect& effect = program_->effects[i];
       const Buffer& buffer = program_->buffers[effect.buffer];
       if (effect.alloc)
-        add(levels_, buffer, rounding_);
+        add(levels_, buffer, rounding_, is_pageable(effect.buffer));
       else
-        remove(levels_, buffer, rounding_);
+        remove(levels_, buffer, rounding_, is_pageable(effect.buffer));
     }
   }
 
@@ -51,6 +53,8 @@ class Ledger {
   std::optional<OutOfMemory> overrun(const StepTimes& times) const;
 
  private:
+  bool is_pageable(BufferId buffer) const { return host_ && host_->is_pageable(buffer); }
+
   struct Overrun {
     MemorySpace space;
     Nanos at;
@@ -75,8 +79,10 @@ class Ledger {
   void sample(Nanos now);
 
   const PinnedRounding rounding_;
-  const Levels budgets_;
+  const Levels machine_budgets_;
+  Levels budgets_;  // the machine's, and what the plan allows itself
   const Program* program_ = nullptr;
+  const HostPool* host_ = nullptr;
   Curves* curves_ = nullptr;
   bool touched_ = false;  // since the last close
   Levels levels_, peaks_;

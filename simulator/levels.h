@@ -28,22 +28,22 @@ inline void raise(Bytes& level, Bytes by) {
   if (__builtin_add_overflow(level.value, by.value, &level.value)) refuse_sizes();
 }
 
-// A buffer comes to life.
-inline void add(Levels& levels, const Buffer& buffer, PinnedRounding rounding) {
+// A buffer comes to life. Host memory that may be pinned is, unless it is said to be pageable.
+inline void add(Levels& levels, const Buffer& buffer, PinnedRounding rounding, bool pageable = false) {
   if (buffer.space == Space::device) return raise(levels.device, buffer.bytes);
   raise(levels.host, buffer.bytes);
-  if (buffer.kind != BufferKind::checkpoint) raise(levels.host_pinned, pinned_size(buffer.bytes, rounding));
+  if (is_pinnable(buffer) && !pageable) raise(levels.host_pinned, pinned_size(buffer.bytes, rounding));
   if (is_activation(buffer.kind)) raise(levels.host_activation, buffer.bytes);
 }
 
 // A buffer dies.
-inline void remove(Levels& levels, const Buffer& buffer, PinnedRounding rounding) {
+inline void remove(Levels& levels, const Buffer& buffer, PinnedRounding rounding, bool pageable = false) {
   if (buffer.space == Space::device) {
     levels.device -= buffer.bytes;
     return;
   }
   levels.host -= buffer.bytes;
-  if (buffer.kind != BufferKind::checkpoint) levels.host_pinned -= pinned_size(buffer.bytes, rounding);
+  if (is_pinnable(buffer) && !pageable) levels.host_pinned -= pinned_size(buffer.bytes, rounding);
   if (is_activation(buffer.kind)) levels.host_activation -= buffer.bytes;
 }
 

@@ -23,10 +23,16 @@ std::vector<RunPhase> simulate_phases(const BlockTable& table, const Plan& plan,
   const auto add = [&](PhaseKind kind, const Program& program) {
     phases.push_back({kind, engine.simulate(program)});
   };
+  // Pinned buffers are made in the first step, and found by those after it.
+  PinnedBuckets pool(machine.host.pinned_rounding);
+  const auto add_step = [&](PhaseKind kind, const Program& program) {
+    Timeline timeline;
+    phases.push_back({kind, engine.simulate(program, pool, timeline)});
+  };
   const Program steady = compile(table, plan);
   add(PhaseKind::load, compile_load(table, plan, load, costs.checkpoint, false));
-  add(PhaseKind::first_step, with_new_optimizer_state(steady));
-  add(PhaseKind::steady_step, steady);
+  add_step(PhaseKind::first_step, with_new_optimizer_state(steady));
+  add_step(PhaseKind::steady_step, steady);
   add(PhaseKind::validation, with_resident(compile_forward(table, plan), costs.validation));
   add(PhaseKind::save, compile_save(table, plan));
   add(PhaseKind::resume, compile_load(table, plan, load, costs.checkpoint, true));

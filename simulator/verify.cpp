@@ -66,6 +66,66 @@ void check_budget(const char* space, const std::vector<MemorySample>& curve, std
                                 text(sample.at) + ", over its budget of " + text(*budget));
 }
 
+class Starts {
+ public:
+  Starts(const Evidence& evidence, Findings& findings)
+      : evidence_(evidence),
+        findings_(findings),
+        held_(merged(evidence.host.pageable, evidence.host.pinning)) {
+    const Range lane = evidence.program.lanes[static_cast<int>(Lane::compute)];
+    for (StepId step = lane.begin; step < lane.end; ++step)
+      computing_.push_back({evidence.begin(step), evidence.end(step)});
+  }
+
+  void run() {
+    for (StepId step = 0; step < evidence_.program.steps.size(); ++step) {
+      const Nanos earliest = check_order(step);
+      const Nanos begin = evidence_.begin(step);
+      if (evidence_.simulated() && begin > earliest && !kept(step, {earliest, begin}))
+        findings_.push_back(title(evidence_.program, step) + " begins at " + text(begin) +
+                            ", though nothing keeps it after " + text(earliest));
+    }
+  }
+
+ private:
+  // When all has ended that the program has the step wait for.
+  Nanos check_order(StepId step) {
+    const Nanos begin = evidence_.begin(step);
+    Nanos earliest;
+    const auto after = [&](Nanos at, const char* what) {
+      earliest = std::max(earliest, at);
+      if (begin < at) too_early(step, what, at);
+    };
+    after(evidence_.end_before(step), "the step before it on the lane ends");
+    after(evidence_.ready(step), "it is issued");
+    for (StepId wait : evidence_.program.waits_of(step))
+      after(evidence_.end(wait), (title(evidence_.program, wait) + " ends").c_str());
+    if (!evidence_.host.usable_from.empty())
+      after(evidence_.host.usable_from[step], "its host memory is pinned");
+    return earliest;
+  }
+  void too_early(StepId step, const std::string& why, Nanos since) {
+    findings_.push_back(title(evidence_.program, step) + " begins at " + text(evidence_.begin(step)) +
+                        ", but " + why + " at " + text(since));
+  }
+
+  // Whether a step waits for the host all the while: compute for what holds the host, a pageable copy for
+  // compute too, but for none that begins after it.
+  bool kept(StepId step, Interval wait) const {
+    if (!evidence_.program.steps[step].is_copy()) return covers(held_, wait);
+    if (!evidence_.spans[step]->pageable) return false;
+    const auto later = std::upper_bound(computing_.begin(), computing_.end(), wait.begin,
+                                        [](Nanos at, const Interval& each) { return at < each.begin; });
+    if (later != computing_.end() && later->begin < wait.end) return false;
+    return covers(merged(held_, computing_), wait);
+  }
+
+  const Evidence& evidence_;
+  Findings& findings_;
+  const std::vector<Interval> held_;
+  std::vector<Interval> computing_;
+};
+
 // Of a simulation; what a recorder counts is its own affair.
 void check_counters(const Evidence& evidence, Findings& findings) {
   const Program& program = evidence.program;
@@ -137,36 +197,32 @@ std::string text(Bytes bytes) {
   return std::to_string(bytes.value) + " B";
 }
 
+bool covers(const std::vector<Interval>& intervals, Interval whole) {
+  for (const Interval& each : intervals)
+    if (each.begin <= whole.begin) whole.begin = std::max(whole.begin, each.end);
+  return whole.begin >= whole.end;
+}
+
+std::vector<Interval> merged(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+  std::vector<Interval> all(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), all.begin(),
+             [](const Interval& x, const Interval& y) { return x.begin < y.begin; });
+  return all;
+}
+
 void check_starts(const Evidence& evidence, Findings& findings) {
-  const Program& program = evidence.program;
-  for (StepId step = 0; step < program.steps.size(); ++step) {
-    const auto too_early = [&](const std::string& why, Nanos since) {
-      findings.push_back(title(program, step) + " begins at " + text(evidence.begin(step)) + ", but " + why +
-                         " at " + text(since));
-    };
-    const Nanos begin = evidence.begin(step), ready = evidence.ready(step);
-    const Nanos before = evidence.end_before(step);
-    Nanos earliest = std::max(ready, before);
-    if (begin < before) too_early("the step before it on the lane ends", before);
-    if (begin < ready) too_early("it is issued", ready);
-    for (StepId wait : program.waits_of(step)) {
-      earliest = std::max(earliest, evidence.end(wait));
-      if (begin < evidence.end(wait)) too_early(title(program, wait) + " ends", evidence.end(wait));
-    }
-    if (evidence.simulated() && begin > earliest)
-      findings.push_back(title(program, step) + " begins at " + text(begin) +
-                         ", though nothing keeps it after " + text(earliest));
-  }
+  Starts(evidence, findings).run();
 }
 
 std::vector<std::string> verify(const Timeline& timeline, const Program& program, const Machine& machine,
-                                const Budgets& budgets) {
+                                const Budgets& budgets, const PinnedReport* pool_before) {
   Findings findings;
-  Evidence evidence{timeline, program, machine, {}};
+  Evidence evidence{timeline, program, machine, {}, {}};
   check_order(timeline, findings);
   check_budget("device", timeline.memory.device, budgets.device, findings);
   check_budget("host", timeline.memory.host, budgets.host, findings);
   if (!match(evidence, findings)) return findings;
+  check_host(evidence, pool_before, findings);
   check_starts(evidence, findings);
   if (evidence.simulated()) {
     check_durations(evidence, findings);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/pinned_buckets.h"
 #include "plan/program.h"
 #include "traces/machine.h"
 #include "traces/timeline.h"
@@ -20,7 +21,9 @@ struct Budgets {
 // copies no shorter than the link allows, curves that follow from the spans, stalls that add up, budgets
 // kept. For measured timelines (source "measured") durations and curves are not compared with the machine's
 // figures.
+//
+// `pool_before`: the pinned pool as the step found it; null for an empty one.
 std::vector<std::string> verify(const Timeline& timeline, const Program& program, const Machine& machine,
-                                const Budgets& budgets);
+                                const Budgets& budgets, const PinnedReport* pool_before = nullptr);
 
 }  // namespace stowage

@@ -18,10 +18,6 @@ __extension__ using Wide = __int128;
 // Rates as parts of full speed.
 constexpr std::int64_t full = 1'000'000'000;
 
-struct Interval {
-  Nanos begin, end;
-};
-
 std::int64_t parts_left(double share) {
   return std::max<std::int64_t>(1, std::llround(share * full));
 }
@@ -96,7 +92,13 @@ class Durations {
     const Links& links = evidence_.machine.links;
     return evidence_.program.steps[step].lane == Lane::h2d ? links.h2d : links.d2h;
   }
-  Nanos work(StepId step) const { return link(step).time_for(evidence_.program.steps[step].bytes); }
+  Nanos work(StepId step) const {
+    const Bytes bytes = evidence_.program.steps[step].bytes;
+    const Nanos pinned = link(step).time_for(bytes);
+    return evidence_.spans[step]->pageable
+               ? std::max(pinned, evidence_.machine.links.pageable.time_for(bytes))
+               : pinned;
+  }
   // The part of a copy in which bytes flow.
   Interval transfer(StepId step) const {
     const Lane lane = evidence_.program.steps[step].lane;

@@ -42,7 +42,22 @@ Nanos arrival(const Evidence& evidence, StepId step) {
   return last;
 }
 
+bool overlaps(const std::vector<Interval>& intervals, const Stall& stall) {
+  return std::any_of(intervals.begin(), intervals.end(),
+                     [&](const Interval& each) { return each.begin < stall.end && stall.begin < each.end; });
+}
+
+// A stall while the host was held has that for its cause.
+bool held(const Evidence& evidence, const Stall& stall) {
+  const HostEvidence& host = evidence.host;
+  if (stall.cause == StallCause::pageable) return covers(host.pageable, {stall.begin, stall.end});
+  if (overlaps(host.pageable, stall)) return false;
+  if (stall.cause == StallCause::pinning) return covers(host.pinning, {stall.begin, stall.end});
+  return !overlaps(host.pinning, stall);
+}
+
 bool justified(const Evidence& evidence, const Stall& stall, StepId step) {
+  if (!held(evidence, stall)) return false;
   const Nanos length = stall.end - stall.begin;
   const Nanos arrived = arrival(evidence, step);
   switch (stall.cause) {
@@ -56,6 +71,9 @@ bool justified(const Evidence& evidence, const Stall& stall, StepId step) {
       return before.end <= before.begin ||
              busy(evidence, before, false) + busy(evidence, before, true) == Nanos{};
     }
+    case StallCause::pageable:
+    case StallCause::pinning:
+      return true;
     case StallCause::drain:
       return false;
   }

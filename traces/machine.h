@@ -21,10 +21,21 @@ struct DeviceMemory {
   bool operator==(const DeviceMemory&) const = default;
 };
 
+// What it costs to pin memory that was not pinned before. By default nothing.
+struct Pinning {
+  Nanos each;                     // of one buffer, whatever its size
+  std::optional<Rate> rate = {};  // absent: bytes cost nothing
+
+  Nanos time_for(Bytes bytes) const { return rate ? each + rate->time_for(bytes) : each; }
+  bool free() const { return each == Nanos{} && !rate; }
+  bool operator==(const Pinning&) const = default;
+};
+
 struct HostMemory {
   Bytes memory;
   Bytes pinned_limit;
   PinnedRounding pinned_rounding = PinnedRounding::exact;
+  Pinning pinning = {};
 
   bool operator==(const HostMemory&) const = default;
 };

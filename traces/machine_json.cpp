@@ -21,13 +21,15 @@ DeviceMemory read_device(const JsonNode& node) {
 }
 
 HostMemory read_host(const JsonNode& node) {
-  node.allow({"memory_bytes", "pinned_limit_bytes", "pinned_rounding"});
+  node.allow({"memory_bytes", "pinned_limit_bytes", "pinned_rounding", "pin_ns", "pin_bytes_per_second"});
   HostMemory host;
   host.memory = node.at("memory_bytes").bytes();
   const auto limit = node.find("pinned_limit_bytes");
   host.pinned_limit = limit ? limit->bytes() : host.memory;
   if (const auto rounding = node.find("pinned_rounding"))
     host.pinned_rounding = static_cast<PinnedRounding>(rounding->choice(rounding_words));
+  if (const auto each = node.find("pin_ns")) host.pinning.each = each->nanos();
+  if (const auto rate = node.find("pin_bytes_per_second")) host.pinning.rate = Rate{rate->integer(1)};
   return host;
 }
 
@@ -109,6 +111,16 @@ Machine machine_of(const JsonNode& root) {
   return machine;
 }
 
+void write(JsonWriter& json, const HostMemory& host) {
+  json.begin_row()
+      .field("memory_bytes", host.memory)
+      .field("pinned_limit_bytes", host.pinned_limit)
+      .field("pinned_rounding", rounding_words[static_cast<int>(host.pinned_rounding)]);
+  if (host.pinning.each != Nanos{}) json.field("pin_ns", host.pinning.each);
+  if (host.pinning.rate) json.field("pin_bytes_per_second", host.pinning.rate->bytes_per_second);
+  json.end_object();
+}
+
 void write(JsonWriter& json, const Link& link) {
   json.begin_row().field("bytes_per_second", link.rate.bytes_per_second).field("latency_ns", link.latency);
   if (!link.curve.empty()) {
@@ -162,12 +174,8 @@ std::string to_json(const Machine& machine) {
       .field("memory_bytes", machine.device.memory)
       .field("reserved_bytes", machine.device.reserved)
       .end_object();
-  json.key("host")
-      .begin_row()
-      .field("memory_bytes", machine.host.memory)
-      .field("pinned_limit_bytes", machine.host.pinned_limit)
-      .field("pinned_rounding", rounding_words[static_cast<int>(machine.host.pinned_rounding)])
-      .end_object();
+  json.key("host");
+  write(json, machine.host);
   json.key("links");
   write(json, machine.links);
   json.field("arena", arena_words[static_cast<int>(machine.arena)]);

@@ -46,6 +46,7 @@ struct Span {
   Nanos begin, end;
   Bytes bytes;
   std::optional<std::uint32_t> layer = {};  // of the block's layers, where it works on that one alone
+  bool pageable = false;  // a copy whose host memory is not pinned; no compute runs beside it
 
   bool operator==(const Span&) const = default;
 };
@@ -60,12 +61,14 @@ struct MemorySample {
 
 // Why the compute lane stood still.
 enum class StallCause : std::uint8_t {
-  restore,  // activations, or optimizer states, were on their way back
-  weights,  // weights were on their way
-  store,    // what it needs could not start back before it had finished going out
-  drain,    // compute had ended, copies had not
+  restore,   // activations, or optimizer states, were on their way back
+  weights,   // weights were on their way
+  store,     // what it needs could not start back before it had finished going out
+  drain,     // compute had ended, copies had not
+  pageable,  // a pageable copy was under way
+  pinning,   // host memory was being pinned
 };
-inline constexpr int stall_cause_count = 4;
+inline constexpr int stall_cause_count = 6;
 
 struct Stall {
   StallCause cause;

@@ -21,7 +21,7 @@ Nanos read_end(const JsonNode& node, Nanos begin) {
 }
 
 Span read_span(const JsonNode& node) {
-  node.allow({"lane", "step", "block", "storage", "layer", "begin_ns", "end_ns", "bytes"});
+  node.allow({"lane", "step", "block", "storage", "layer", "begin_ns", "end_ns", "bytes", "pageable"});
   Span span;
   span.lane = static_cast<Lane>(node.at("lane").choice(lane_names));
   span.kind = static_cast<StepKind>(node.at("step").choice(step_names));
@@ -31,6 +31,7 @@ Span read_span(const JsonNode& node) {
   span.begin = node.at("begin_ns").nanos();
   span.end = read_end(node, span.begin);
   if (const auto bytes = node.find("bytes")) span.bytes = bytes->bytes();
+  if (const auto pageable = node.find("pageable")) span.pageable = pageable->boolean();
   return span;
 }
 
@@ -88,7 +89,9 @@ void write(JsonWriter& json, const Span& span) {
   write_index(json, "block", span.block);
   if (span.storage) json.field("storage", *span.storage);
   if (span.layer) json.field("layer", *span.layer);
-  json.field("begin_ns", span.begin).field("end_ns", span.end).field("bytes", span.bytes).end_object();
+  json.field("begin_ns", span.begin).field("end_ns", span.end).field("bytes", span.bytes);
+  if (span.pageable) json.field("pageable", true);
+  json.end_object();
 }
 
 void write(JsonWriter& json, const std::vector<MemorySample>& curve) {

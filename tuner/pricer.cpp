@@ -12,7 +12,7 @@ Pricer::Pricer(const BlockTable& table, const Machine& machine) : table_(table),
 
 Run Pricer::price(const Settings& settings) {
   const Program program = compile(table_, expand(table_, settings).plan);
-  if (evaluator_) {
+  if (evaluator_ && evaluator_->serves(program)) {
     if (const std::optional<Run> run = evaluator_->evaluate(program)) return *run;
   } else {
     const Outcome outcome = engine_.simulate(program);

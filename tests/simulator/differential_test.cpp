@@ -14,8 +14,12 @@ using namespace stowage::tests;
 namespace {
 
 reference::Answer as_answer(const Run& run) {
-  return {run.step.value, run.compute.value, run.stall().value, run.peaks.device.value,
-          run.peaks.host_activation.value};
+  return {run.step.value,
+          run.compute.value,
+          run.stall().value,
+          run.peaks.device.value,
+          run.peaks.host_activation.value,
+          run.peaks.host_pinned.value};
 }
 
 }  // namespace
@@ -31,8 +35,34 @@ TEST_CASE("the engine agrees with the reference, from settings to figures") {
     REQUIRE(as_answer(run) == answer);
     for (int cause = 0; cause < stall_cause_count; ++cause) stalled[cause] += run.stalls[cause] > Nanos{};
   }
-  // The cases are of use: each cause of a stall occurs in many.
-  for (int cases : stalled) REQUIRE(cases > 100);
+  // The cases are of use: each cause of a stall that they can have occurs in many.
+  for (StallCause cause : {StallCause::restore, StallCause::weights, StallCause::store, StallCause::drain})
+    REQUIRE(stalled[static_cast<int>(cause)] > 100);
+}
+
+TEST_CASE("the engine agrees with the reference where pinned memory is short") {
+  int pageable = 0, pinning = 0, evicting = 0, both = 0;
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    CAPTURE(seed);
+    const reference::Case random = reference::random_pooled_case(seed);
+    CAPTURE(describe(random.settings));
+    const Simulated result = simulate(random.profile, random.settings, random.machine);
+    const reference::Answer answer = reference::simulate(random.profile, random.machine, random.settings);
+    REQUIRE(as_answer(result.run()) == answer);
+    const auto& stalls = result.run().stalls;
+    pageable += stalls[static_cast<int>(StallCause::pageable)] > Nanos{};
+    pinning += stalls[static_cast<int>(StallCause::pinning)] > Nanos{};
+    const auto count = [&](const char* name) {
+      const auto found = result.timeline.counters.find(name);
+      return found == result.timeline.counters.end() ? 0 : found->second;
+    };
+    evicting += count("pinned_evictions") > 0;
+    both += count("pageable_copies") > 0 && count("pinned_checkouts") > 0;
+  }
+  REQUIRE(pageable > 500);
+  REQUIRE(pinning > 300);
+  REQUIRE(evicting > 50);
+  REQUIRE(both > 300);
 }
 
 TEST_CASE("the engine agrees with the reference where layers stream and the optimizer is elsewhere") {

@@ -54,12 +54,12 @@ Simulated simulate(const Program& program, const Machine& machine) {
   result.outcome = engine.simulate(program, result.timeline);
   const bool deadlock = std::holds_alternative<Deadlock>(result.outcome.verdict);
   REQUIRE(engine.simulate(program).run == result.run());
-  if (Evaluator::serves(machine)) {
+  if (Evaluator::serves(machine) && Evaluator(machine).serves(program)) {
     const std::optional<Run> evaluated = Evaluator(machine).evaluate(program);
     REQUIRE(evaluated.has_value() == !deadlock);
     REQUIRE((deadlock || *evaluated == result.run()));
   }
-  REQUIRE((deadlock || verify(result.timeline, program, machine, {}) == std::vector<std::string>{}));
+  if (!deadlock) REQUIRE(verify(result.timeline, program, machine, {}) == std::vector<std::string>{});
   Nanos stalled;
   for (Nanos stall : result.run().stalls) stalled += stall;
   REQUIRE(stalled == result.run().stall());

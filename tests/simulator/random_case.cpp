@@ -287,9 +287,13 @@ std::string written(const Link& link) {
 std::string written(const Machine& machine) {
   Object device, host, links, object;
   device.number("memory_bytes", machine.device.memory.value).number("reserved_bytes", 0);
+  const char* const roundings[] = {"exact", "pow2", "slab"};
   host.number("memory_bytes", machine.host.memory.value)
       .number("pinned_limit_bytes", machine.host.pinned_limit.value)
-      .string("pinned_rounding", "exact");
+      .string("pinned_rounding", roundings[static_cast<int>(machine.host.pinned_rounding)])
+      .number("pin_ns", machine.host.pinning.each.value);
+  if (machine.host.pinning.rate)
+    host.number("pin_bytes_per_second", machine.host.pinning.rate->bytes_per_second);
   links.raw("h2d", written(machine.links.h2d))
       .raw("d2h", written(machine.links.d2h))
       .number("pageable_bytes_per_second", machine.links.pageable.bytes_per_second)
@@ -319,6 +323,8 @@ std::string written(const Settings& settings) {
       .number("prefetch", settings.transfer.prefetch)
       .number("h2d_streams", settings.transfer.h2d_streams)
       .number("d2h_streams", settings.transfer.d2h_streams);
+  if (settings.transfer.max_buckets) object.number("max_buckets", *settings.transfer.max_buckets);
+  if (settings.transfer.pinned_max) object.number("pinned_max_bytes", settings.transfer.pinned_max->value);
   return object.text();
 }
 
@@ -349,6 +355,26 @@ Case rich_case(std::uint64_t seed) {
     settings.swap.keep = dice.pick<Int>({0, 1, 2, 5});
   }
   return rich;
+}
+
+Case random_pooled_case(std::uint64_t seed) {
+  Dice dice(seed + 1'000'000'007);
+  Case random = random_case(seed);
+  if (random.settings.policy == Policy::keep || random.settings.policy == Policy::recompute)
+    random.settings.policy = dice.pick({Policy::offload, Policy::recompute_offload});
+  HostMemory& host = random.machine.host;
+  host.pinned_rounding = dice.pick({PinnedRounding::exact, PinnedRounding::pow2, PinnedRounding::slab});
+  random.machine.links.pageable = {dice.pick<Int>({1'000'000'000, 300'000'000, 70'000'001, 20'000'000'000})};
+  Int wanted = 0;
+  for (const BlockProfile& block : random.profile.blocks)
+    for (const SavedTensor& tensor : block.saved) wanted += block.count * tensor.bytes.value;
+  TransferSettings& transfer = random.settings.transfer;
+  if (dice.one_in(2)) transfer.max_buckets = dice.pick<Int>({0, 1, 1, 2, 3, 5});
+  if (dice.one_in(3)) transfer.pinned_max = Bytes{dice.between(0, wanted)};
+  if (dice.one_in(3)) host.pinned_limit = {dice.between(0, 2 * wanted)};
+  if (dice.one_in(3)) host.pinning.each = {dice.pick<Int>({1, 5, 200, 10'000})};
+  if (dice.one_in(4)) host.pinning.rate = Rate{dice.pick<Int>({1'000'000'000, 30'000'000, 7'000'000'000})};
+  return random;
 }
 
 std::string to_json(const Case& random) {

@@ -24,6 +24,10 @@ Case random_case(std::uint64_t seed);
 // The same with layers that stream, micro-batches, and an optimizer elsewhere.
 Case rich_case(std::uint64_t seed);
 
+// The same cases that move something to the host, with less pinned memory than they would like: caps of the
+// plan, a limit of the machine, pinning that takes time, one or several at once.
+Case random_pooled_case(std::uint64_t seed);
+
 // {"profile": ..., "machine": ..., "settings": ...} in one line, settings named as on the command line.
 std::string to_json(const Case& random);
 

@@ -5,11 +5,13 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "tests/simulator/reference_order.h"
+#include "tests/simulator/reference_pool.h"
 
 namespace stowage::reference {
 namespace {
@@ -20,6 +22,8 @@ struct Copy {
   Int bytes;
   std::function<bool()> may_start;
   std::function<void()> ended;
+  bool pageable = false;
+  Int usable = 0;  // from when on its host memory is there
 };
 
 struct Lane {
@@ -48,10 +52,15 @@ struct Lane {
     }
     return time + at_rate(bytes - from, link.rate);
   }
-  Int length(Int bytes, Int now) const {
+  Int length(const Copy& copy, Int now, Rate pageable) const {
     const bool pays_latency = streams == 1 || !previous_end || now > *previous_end;
-    return transfer(bytes) + (pays_latency ? link.latency.value : 0);
+    const Int moving =
+        copy.pageable ? std::max(transfer(copy.bytes), at_rate(copy.bytes, pageable)) : transfer(copy.bytes);
+    return moving + (pays_latency ? link.latency.value : 0);
   }
+  // Nothing but the host thread, or memory that is being pinned, keeps the first of the copies.
+  bool could_start() const { return !running_until && !copies.empty() && copies.front().may_start(); }
+  bool runs_pageable() const { return running_until && copies.front().pageable; }
 };
 
 // Bytes over time: what is added and taken away at each instant.
@@ -78,13 +87,15 @@ class Simulation {
         step_settings_(order.step),
         prefetch_(transfer.prefetch),
         h2d_{machine.links.h2d, transfer.h2d_streams, {}, {}, {}},
-        d2h_{machine.links.d2h, transfer.d2h_streams, {}, {}, {}} {}
+        d2h_{machine.links.d2h, transfer.d2h_streams, {}, {}, {}},
+        pageable_(machine.links.pageable),
+        pool_(machine.host, transfer) {}
 
   Answer run() {
     start();
     for (std::optional<Int> next = now_; next; next = next_instant()) {
       now_ = *next;
-      while (end_compute() || begin_compute() || advance(h2d_) || advance(d2h_)) continue;
+      while (something_happens()) continue;
     }
     if (step_ < steps_.size() || !h2d_.copies.empty() || !d2h_.copies.empty())
       throw std::logic_error("the reference waits for itself");
@@ -94,12 +105,23 @@ class Simulation {
     answer.stall_ns = answer.step_ns - answer.compute_ns;
     answer.peak_bytes = device_.peak();
     answer.host_activation_peak_bytes = host_.peak();
+    answer.host_pinned_peak_bytes = pinned_.peak();
     return answer;
   }
 
  private:
   void device(Int bytes) { device_.changes[now_] += bytes; }
   void host(Int bytes) { host_.changes[now_] += bytes; }
+  void pinned(Int bytes) { pinned_.changes[now_] += bytes; }
+
+  // At one instant what ends comes first; then copies, and those that take no time are over before anything
+  // else begins; then a pageable copy; then compute.
+  bool something_happens() {
+    if (end(h2d_) || end(d2h_) || end_compute()) return true;
+    if (prefetch_ == 0 && !running_until_ && step_ < steps_.size()) issue_for(step_);
+    if (begin(h2d_) || begin(d2h_)) return true;
+    return begin_pageable() || begin_compute();
+  }
 
   // X_i.
   Int x(int i) const {
@@ -123,8 +145,14 @@ class Simulation {
 
   void start() {
     device(fixed_.resident.value + x(0));
-    if (step_settings_.optimizer == OptimizerPlace::device) device(fixed_.optimizer_state.value);
-    for (const Block& block : blocks_) device(block.profile.sizes.weight.value - block.away());
+    if (step_settings_.optimizer == OptimizerPlace::device)
+      device(fixed_.optimizer_state.value);
+    else
+      keep(fixed_.optimizer_state.value);
+    for (const Block& block : blocks_) {
+      device(block.profile.sizes.weight.value - block.away());
+      keep(block.away());
+    }
     issue_loads(0, prefetch_);
   }
 
@@ -149,7 +177,7 @@ class Simulation {
         if (blocks_[use.block].two_way && uses_[earlier].block == use.block) before = &uses_[earlier];
       device(use.bytes);
       h2d_.copies.push_back(
-          {use.bytes, [before] { return !before || before->stored; }, [&use] { use.loaded = true; }});
+          {use.bytes, [before] { return !before || before->stored; }, [&use] { use.loaded = true; }, {}, {}});
     }
   }
 
@@ -162,7 +190,9 @@ class Simulation {
                                [this, &tensor] {
                                  tensor.restored = true;
                                  host(-tensor.bytes);
-                               }});
+                                 if (!tensor.pageable) pinned(-pool_.size(tensor.bytes));
+                               },
+                               tensor.pageable, 0});
       }
   }
 
@@ -170,7 +200,7 @@ class Simulation {
     for (; states_issued_ < std::min<Int>(count, states_.size()); ++states_issued_) {
       StateLoad& state = states_[states_issued_];
       device(state.bytes);
-      h2d_.copies.push_back({state.bytes, [] { return true; }, [&state] { state.loaded = true; }});
+      h2d_.copies.push_back({state.bytes, [] { return true; }, [&state] { state.loaded = true; }, {}, {}});
     }
   }
 
@@ -205,8 +235,7 @@ class Simulation {
 
   bool begin_compute() {
     if (running_until_ || step_ == steps_.size()) return false;
-    if (prefetch_ == 0) issue_for(step_);
-    if (!all_arrived(step_)) return false;
+    if (!all_arrived(step_) || !host_is_free()) return false;
     issue_for(step_);
     allocate(steps_[step_]);
     running_until_ = now_ + steps_[step_].length;
@@ -269,15 +298,25 @@ class Simulation {
         device(-use.bytes);
         continue;
       }
-      to_host(use.bytes, [this, &use] {
+      to_host(use.bytes, {}, [this, &use] {
         use.stored = true;
         device(-use.bytes);
       });
     }
   }
 
-  void to_host(Int bytes, std::function<void()> ended) {
-    d2h_.copies.push_back({bytes, [] { return true; }, std::move(ended)});
+  // Where a store brings something, and from when on it may.
+  struct Place {
+    bool pageable = false;
+    Int usable = 0;
+  };
+  void to_host(Int bytes, Place place, std::function<void()> ended) {
+    d2h_.copies.push_back({bytes, [] { return true; }, std::move(ended), place.pageable, place.usable});
+  }
+  // In pinned memory throughout.
+  void keep(Int bytes) {
+    pinned(pool_.size(bytes));
+    pool_.keep(bytes);
   }
 
   void send(const Step& step) {
@@ -285,7 +324,8 @@ class Simulation {
       if (restore.block != step.block || restore.pass != step.pass) continue;
       for (Traveller& tensor : restore.tensors) {
         host(tensor.bytes);
-        to_host(tensor.bytes, [this, &tensor] {
+        tensor.pageable = !pool_.ask(tensor.bytes);
+        to_host(tensor.bytes, {tensor.pageable, pin(tensor.bytes, tensor.pageable)}, [this, &tensor] {
           tensor.stored = true;
           device(-tensor.bytes);
         });
@@ -293,12 +333,22 @@ class Simulation {
     }
   }
 
+  // From when on a buffer that has been granted may be used.
+  Int pin(Int bytes, bool pageable) {
+    if (pageable || bytes == 0) return 0;
+    pinned(pool_.size(bytes));
+    held_until_ = std::max(held_until_, now_) + pool_.pinning(bytes);
+    releases_.insert(held_until_);
+    return held_until_;
+  }
+
   // Of the last pass, to an optimizer on the host.
   void send_gradient(std::size_t s) {
     const Int bytes = blocks_[steps_[s].block].profile.sizes.gradient.value;
     if (step_settings_.optimizer != OptimizerPlace::host || bytes == 0 || !in_last_pass(s)) return;
     ++gradients_under_way_;
-    to_host(bytes, [this, bytes] {
+    pinned(bytes);
+    to_host(bytes, {}, [this, bytes] {
       --gradients_under_way_;
       device(-bytes);
     });
@@ -306,29 +356,48 @@ class Simulation {
 
   void end_update(std::size_t s) {
     for (const StateLoad& state : states_)
-      if (state.step == s) to_host(state.bytes, [this, bytes = state.bytes] { device(-bytes); });
+      if (state.step == s) to_host(state.bytes, {}, [this, bytes = state.bytes] { device(-bytes); });
     if (s + 1 < steps_.size()) return;
     for (const Block& block : blocks_) {
       const Int bytes = block.profile.sizes.gradient.value;
       if (step_settings_.optimizer != OptimizerPlace::host)
         device(-bytes);
-      else if (bytes > 0 && !block.two_way)
-        h2d_.copies.push_back({bytes, [] { return true; }, [] {}});
+      else
+        pinned(-bytes);
+      if (step_settings_.optimizer == OptimizerPlace::host && bytes > 0 && !block.two_way)
+        h2d_.copies.push_back({bytes, [] { return true; }, [] {}, {}, {}});
     }
   }
 
-  // Ends the running copy or starts the next one, if its time has come.
-  bool advance(Lane& lane) {
-    if (lane.running_until) {
-      if (*lane.running_until != now_) return false;
-      lane.copies.front().ended();
-      lane.copies.pop_front();
-      lane.running_until.reset();
-      lane.previous_end = now_;
-      return true;
-    }
-    if (lane.copies.empty() || !lane.copies.front().may_start()) return false;
-    lane.running_until = now_ + lane.length(lane.copies.front().bytes, now_);
+  bool end(Lane& lane) {
+    if (lane.running_until != now_) return false;
+    lane.copies.front().ended();
+    lane.copies.pop_front();
+    lane.running_until.reset();
+    lane.previous_end = now_;
+    return true;
+  }
+  bool begin(Lane& lane) {
+    if (!lane.could_start() || lane.copies.front().pageable || lane.copies.front().usable > now_)
+      return false;
+    start_copy(lane);
+    return true;
+  }
+  void start_copy(Lane& lane) {
+    lane.running_until = now_ + lane.length(lane.copies.front(), now_, pageable_);
+  }
+
+  // The host thread launches compute, copies what is pageable, and pins.
+  bool host_is_free() const { return now_ >= held_until_ && !h2d_.runs_pageable() && !d2h_.runs_pageable(); }
+  // Pageable copies queue for the host thread.
+  bool begin_pageable() {
+    for (Lane* lane : {&h2d_, &d2h_})
+      if (lane->could_start() && lane->copies.front().pageable &&
+          std::find(queue_.begin(), queue_.end(), lane) == queue_.end())
+        queue_.push_back(lane);
+    if (queue_.empty() || running_until_ || !host_is_free()) return false;
+    start_copy(*queue_.front());
+    queue_.pop_front();
     return true;
   }
 
@@ -336,6 +405,8 @@ class Simulation {
     std::optional<Int> next;
     for (const auto& end : {running_until_, h2d_.running_until, d2h_.running_until})
       if (end && (!next || *end < *next)) next = end;
+    const auto release = releases_.upper_bound(now_);
+    if (release != releases_.end() && (!next || *release < *next)) next = *release;
     return next;
   }
 
@@ -348,7 +419,12 @@ class Simulation {
   StepSettings step_settings_;
   Int prefetch_;
   Lane h2d_, d2h_;
-  Memory device_, host_;
+  Rate pageable_;
+  Pool pool_;
+  Int held_until_ = 0;      // the host thread, by pinning
+  std::set<Int> releases_;  // when it lets go of a copy, or of compute
+  std::deque<Lane*> queue_;
+  Memory device_, host_, pinned_;
   Int now_ = 0;
   std::size_t step_ = 0;  // that runs, or is next on the compute lane
   std::optional<Int> running_until_;

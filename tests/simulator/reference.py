@@ -10,10 +10,12 @@ copy ends), solved by repetition until nothing changes; then each thing in memor
 to another, and the peak is found by looking at every instant at which something is born.
 
 Settings are named as on the command line: policy, interval, stride, segmenting, scope, swap_blocks, swap_which,
-swap_mode, prefetch, h2d_streams, d2h_streams. Missing ones have their defaults.
+swap_mode, prefetch, h2d_streams, d2h_streams, max_buckets, pinned_max_bytes. Missing ones have their defaults.
 """
 import json
 import sys
+
+from reference_pool import pinned_of, pinning_time, rounded
 
 START = ("start",)
 FOREVER = ("forever",)
@@ -85,6 +87,11 @@ def transfer_time(link, size):
     return reached + -(-(size - last) * 10**9 // link["bytes_per_second"])
 
 
+def later(instant, by):
+    """What takes no time happens where it led to; what takes time leads to an instant of its own."""
+    return (instant[0] + by, instant[1] if by == 0 else -1)
+
+
 class Step:
     """All equations of one training step."""
 
@@ -116,6 +123,7 @@ class Step:
                     self.sent[i] = picked
         self.order_compute()
         self.order_copies()
+        self.pin(machine.get("host", {"pinned_limit_bytes": float("inf"), "pinned_rounding": "exact"}), settings)
 
     # --- what happens, in which order -------------------------------------------------------------------
 
@@ -217,33 +225,82 @@ class Step:
         """Whether a tensor of this scope is made by a recomputation."""
         return i in self.segment_at and self.scope in (None, scope)
 
+    def pin(self, host, settings):
+        """Which copies are pageable, and how long pinning holds the host after a forward step."""
+        self.weights_pinned = [rounded(self.blocks[i]["weight_bytes"], host["pinned_rounding"]) for i in self.swapped]
+        stores = [copy for copy in self.lanes["d2h"] if copy[0][0] == "send"]
+        answers = pinned_of([size for _, size, _ in stores], sum(self.weights_pinned), host, settings)
+        self.pageable = set()
+        self.held = {}  # step -> how long
+        self.pinned_after = {}  # store -> how long after the step that sends it
+        self.pinned_size = {}
+        for ((_, i, what), size, _), pinned in zip(stores, answers):
+            if not pinned:
+                self.pageable |= {("send", i, what), ("restore", i, what)}
+            elif size > 0:
+                full = self.pinned_size[i, what] = rounded(size, host["pinned_rounding"])
+                self.held["F", i] = self.held.get(("F", i), 0) + pinning_time(full, host)
+                self.pinned_after["send", i, what] = self.held["F", i]
+
     # --- when ---------------------------------------------------------------------------------------------
+    #
+    # An instant is a pair: the time, and which compute edge before it at that very time led to it, so that what
+    # happens at one time is still in order. Edge 2p is the begin of step p, 2p + 1 its end, -1 none.
 
     def solve(self):
-        """The instant of every event: the equations, evaluated until none changes."""
-        at = {START: 0, FOREVER: float("inf")}
+        """The time of every event. Pageable copies, which run alone, take their turns among the compute steps one
+        after the other: the one that is ready first cannot be moved by those that are ready later."""
+        at = {START: (0, -1), FOREVER: (float("inf"), -1)}
+        turns = {p: [] for p in range(-1, len(self.steps))}  # after which step
+        waiting = set(self.pageable)
+        while True:
+            self.settle(at, turns)
+            if not waiting:
+                return {event: instant[0] for event, instant in at.items() if event[0] not in ("turn", "ready")}
+            copy = min(waiting, key=lambda each: (at["ready", each], each[0] == "send"))
+            waiting.remove(copy)
+            time, edge = at["ready", copy]
+            after = [p for p, step in enumerate(self.steps) if at[begin(step)][0] < time or 2 * p <= edge]
+            turns[after[-1] if after else -1].append(copy)
+
+    def settle(self, at, turns):
+        """The equations, evaluated until none changes."""
         for _ in range(10 * (len(self.steps) + sum(map(len, self.lanes.values())) + 2)):
             before = dict(at)
-            free = 0
-            for step in self.steps:
-                at[begin(step)] = max([free] + [at.get(end(copy), 0) for copy in self.arrivals[step]])
-                free = at[end(step)] = at[begin(step)] + self.lengths[step]
+            free = self.take_turns(at, turns[-1], (0, -1))
+            for p, step in enumerate(self.steps):
+                start = max([free] + [at.get(end(copy), (0, -1)) for copy in self.arrivals[step]])
+                at[begin(step)] = (start[0], 2 * p)
+                at[end(step)] = (start[0] + self.lengths[step], 2 * p + 1)
+                free = self.take_turns(at, turns[p], later(at[end(step)], self.held.get(step, 0)))
             for lane, copies in self.lanes.items():
                 self.solve_lane(at, lane, copies)
             if at == before:
-                return at
+                return
         raise ValueError("the step waits for itself")
+
+    @staticmethod
+    def take_turns(at, copies, free):
+        for copy in copies:
+            at["turn", copy] = free
+            free = max(free, at.get(end(copy), (0, -1)))
+        return free
 
     def solve_lane(self, at, lane, copies):
         link = self.links[lane]
         previous = None
         for name, size, after in copies:
-            ready = max(at.get(event, 0) for event in after)
-            at[begin(name)] = ready if previous is None else max(ready, previous)
-            late = previous is None or at[begin(name)] > previous
+            ready = max([at.get(event, (0, -1)) for event in after] + [previous or (0, -1)])
+            if name in self.pinned_after:
+                ready = max(ready, later(at.get(after[0], (0, -1)), self.pinned_after[name]))
+            at["ready", name] = ready
+            at[begin(name)] = max(ready, at.get(("turn", name), (0, -1)))
+            late = previous is None or at[begin(name)][0] > previous[0]
             latency = link.get("latency_ns", 0) if self.streams[lane] == 1 or late else 0
-            duration = transfer_time(link, size) + latency
-            previous = at[end(name)] = at[begin(name)] + duration
+            duration = transfer_time(link, size)
+            if name in self.pageable:
+                duration = max(duration, -(-size * 10**9 // self.links["pageable_bytes_per_second"]))
+            previous = at[end(name)] = later(at[begin(name)], duration + latency)
 
     # --- memory -------------------------------------------------------------------------------------------
 
@@ -310,6 +367,12 @@ class Step:
             for what in whats:
                 yield end(("F", i)), end(("restore", i, what)), self.size(i, what)
 
+    def on_pinned(self):
+        for size in self.weights_pinned:
+            yield START, FOREVER, size
+        for (i, what), size in self.pinned_size.items():
+            yield end(("F", i)), end(("restore", i, what)), size
+
 
 def peak(things, at):
     """The most bytes at any instant; half-open, so what ends as another begins is not there with it."""
@@ -324,7 +387,8 @@ def simulate(profile, machine, settings):
     step_ns = max(instant for event, instant in at.items() if event != FOREVER)
     compute_ns = sum(step.lengths.values())
     return {"step_ns": step_ns, "compute_ns": compute_ns, "stall_ns": step_ns - compute_ns,
-            "peak_bytes": peak(step.on_device(), at), "host_activation_peak_bytes": peak(step.on_host(), at)}
+            "peak_bytes": peak(step.on_device(), at), "host_activation_peak_bytes": peak(step.on_host(), at),
+            "host_pinned_peak_bytes": peak(step.on_pinned(), at)}
 
 
 def check(lines):

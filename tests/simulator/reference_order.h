@@ -65,6 +65,7 @@ struct Use {
 struct Traveller {
   Int bytes;
   bool stored = false, restored = false;
+  bool pageable = false;
 };
 
 // All that one block sent away in a pass, and the step that needs it back.

@@ -19,7 +19,7 @@ TEST_CASE("a stall while activations come back") {
   builder.wait(backward, builder.copy(restore(3, 25, {})));
   const Simulated result = simulate(builder.finish(one_stream), plain_machine());
   REQUIRE(result.timeline.stalls == Stalls{{StallCause::restore, 3, {10}, {25}}});
-  REQUIRE(result.run().stalls == std::array<Nanos, 4>{Nanos{15}, {}, {}, {}});
+  REQUIRE(result.run().stalls == std::array<Nanos, stall_cause_count>{Nanos{15}, {}, {}, {}});
 }
 
 // Loads before it on the lane are as much to blame: weights 0..18, the restore 18..25.

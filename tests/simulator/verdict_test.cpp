@@ -72,13 +72,38 @@ TEST_CASE("out of host memory") {
   REQUIRE(outcome.verdict == Verdict{OutOfMemory{MemorySpace::host, stored, {5}, {300}, {299}}});
 }
 
-TEST_CASE("out of pinned memory, because of how it is rounded") {
+// 300 B of activations round to 512: one byte more than may be pinned, so they lie in pageable memory. The
+// store of 300 then runs before the backward, which would begin at 5, and the step ends with the backward at
+// 310.
+TEST_CASE("activations that may not be pinned are pageable") {
   Machine machine = plain_machine();
   machine.host.pinned_limit = {511};
-  REQUIRE(std::holds_alternative<Ran>(simulate(filling(), machine).outcome.verdict));
-  machine.host.pinned_rounding = PinnedRounding::pow2;  // 300 -> 512
-  const Outcome outcome = simulate(filling(), machine).outcome;
-  REQUIRE(outcome.verdict == Verdict{OutOfMemory{MemorySpace::pinned, stored, {5}, {512}, {511}}});
+  REQUIRE(simulate(filling(), machine).run().peaks.host_pinned == Bytes{300});
+  machine.host.pinned_rounding = PinnedRounding::pow2;
+  const Simulated result = simulate(filling(), machine);
+  REQUIRE(std::holds_alternative<Ran>(result.outcome.verdict));
+  REQUIRE(result.run().peaks.host_pinned == Bytes{0});
+  REQUIRE(result.run().peaks.host == Bytes{300});
+  REQUIRE(result.run().step == Nanos{310});
+}
+
+// Weights are pinned before the step begins, or not at all: 300 B are 512, and 200 more than the plan allows
+// itself.
+TEST_CASE("out of pinned memory for swapped weights, because of how it is rounded, or what the plan allows") {
+  ProgramBuilder builder;
+  builder.compute(StepKind::forward, 0, {5});
+  builder.initial({Space::host, BufferKind::weights, 0, {}, {300}});
+  Machine machine = plain_machine();
+  Program program = builder.finish(one_stream);
+  machine.host.pinned_limit = {511};
+  REQUIRE(std::holds_alternative<Ran>(simulate(program, machine).outcome.verdict));
+  machine.host.pinned_rounding = PinnedRounding::pow2;
+  REQUIRE(simulate(program, machine).outcome.verdict ==
+          Verdict{OutOfMemory{MemorySpace::pinned, forward, {0}, {512}, {511}}});
+  machine.host.pinned_limit = {1000};
+  program.pinned.bytes = Bytes{312};
+  REQUIRE(simulate(program, machine).outcome.verdict ==
+          Verdict{OutOfMemory{MemorySpace::pinned, forward, {0}, {512}, {312}}});
 }
 
 // The forward waits for a load that is issued when the forward ends.

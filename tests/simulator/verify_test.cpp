@@ -254,6 +254,62 @@ TEST_CASE("totals that are not those of the spans") {
   }
 }
 
+// Four blocks away and back with one class of buffers, so that those of the other size (12 or 8 B) are
+// pageable, at half the rate.
+TEST_CASE("a pool that was not kept to") {
+  Sound sound;
+  sound.machine.links.pageable = {500'000'000};
+  sound.program.pinned.buckets = 1;
+  Engine(sound.machine).simulate(sound.program, sound.timeline);
+  REQUIRE(sound.verified() == Findings{});
+  Span& copy = *std::find_if(sound.timeline.spans.begin(), sound.timeline.spans.end(),
+                             [](const Span& span) { return span.pageable; });
+  SECTION("a copy that should be pageable") {
+    copy.pageable = false;
+    REQUIRE(mentions(sound.verified(), "should be pageable"));
+  }
+  SECTION("a copy that should be pinned") {
+    sound.program.pinned = {};
+    REQUIRE(mentions(sound.verified(), "should be pinned"));
+  }
+  SECTION("a pageable copy beside compute") {
+    shift(copy, -1);
+    REQUIRE(mentions(sound.verified(), "is pageable, but compute forward"));
+  }
+  SECTION("a pageable copy that took the link's time only") {
+    sound.machine.links.pageable = {250'000'000};
+    REQUIRE(mentions(sound.verified(), "less than its"));
+  }
+  SECTION("a counter of the pool") {
+    const auto counter =
+        GENERATE("pinned_accesses", "pinned_checkouts", "pinned_cap_misses", "pinned_held_bytes");
+    ++sound.timeline.counters[counter];
+    REQUIRE(mentions(sound.verified(), std::string("counter ") + counter));
+  }
+  SECTION("a stall that was no wait for a pageable copy") {
+    for (Stall& stall : sound.timeline.stalls)
+      if (stall.cause == StallCause::pageable) stall.cause = StallCause::restore;
+    REQUIRE(mentions(sound.verified(), "has another cause"));
+  }
+}
+
+// Each of the two buffers of a block takes 5 ns to be pinned.
+TEST_CASE("pinning that was not waited for") {
+  Sound sound;
+  sound.machine.host.pinning.each = {5};
+  Engine(sound.machine).simulate(sound.program, sound.timeline);
+  REQUIRE(sound.verified() == Findings{});
+  SECTION("by a store") {
+    shift(sound.span(StepKind::store_saved, 0, 0), -1);
+    REQUIRE(
+        mentions(sound.verified(), "store_saved 0.0 begins at 14 ns, but its host memory is pinned at 15"));
+  }
+  SECTION("by compute") {
+    shift(sound.span(StepKind::forward, 1), -1);
+    REQUIRE(mentions(sound.verified(), "forward 1 begins at 19 ns, while host memory is being pinned"));
+  }
+}
+
 // A recording starts later and takes other times than the model says, but keeps to its order.
 TEST_CASE("of a recording, order and budgets are checked, figures are not") {
   Sound sound;

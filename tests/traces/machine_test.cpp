@@ -32,6 +32,7 @@ TEST_CASE("the machine of the design is read as printed, and survives its file")
   machine.links.compute_slowdown = 0.07;
   machine.links.h2d.curve = {{{65536}, {9'000'000'000}}, {{1 << 20}, {20'000'000'000}}};
   machine.links.h2d.duplex = 0.5;
+  machine.host.pinning = {{3'000'000}, Rate{16'949'152'542}};
   machine.arena = ArenaKind::caching;
   machine.arena_options = {true, {5000}};
   REQUIRE(parse_machine(to_json(machine)) == machine);
@@ -93,6 +94,20 @@ TEST_CASE("every key of a machine is checked") {
           "arena: expected one of ideal, caching, not \"Ideal\"");
   REQUIRE(machine_refused("\"version\": 1", "\"version\": 0") == "version: expected version 1, not 0");
   REQUIRE(machine_refused("\"links\": {", "\"links\": {\"peer\": 1, ") == "links.peer: unknown key");
+}
+
+// 3 ms a buffer, and 59 ms a gigabyte.
+TEST_CASE("what pinning costs") {
+  const auto with = [](const std::string& more) {
+    return changed(example_machine, "\"pinned_rounding\": \"exact\"",
+                   "\"pinned_rounding\": \"exact\", " + more);
+  };
+  REQUIRE(parse_machine(example_machine).host.pinning.time_for({1'000'000'000}) == Nanos{0});
+  const Machine machine = parse_machine(with(R"("pin_ns": 3000000, "pin_bytes_per_second": 16949152543)"));
+  REQUIRE(machine.host.pinning.time_for({1'000'000'000}) == Nanos{3'000'000 + 59'000'000});
+  REQUIRE(refusal(parse_machine, with("\"pin_ns\": -1")) == "host.pin_ns: expected at least 0, not -1");
+  REQUIRE(refusal(parse_machine, with("\"pin_bytes_per_second\": 0")) ==
+          "host.pin_bytes_per_second: expected at least 1, not 0");
 }
 
 TEST_CASE("a curve and a duplex of one direction are checked") {

@@ -25,6 +25,7 @@ std::string title(const Span& span) {
   if (span.block) text += " " + std::to_string(*span.block);
   if (span.storage) text += "." + std::to_string(*span.storage);
   if (span.layer) text += " layer " + std::to_string(*span.layer);
+  if (span.pageable) text += " (pageable)";
   return text;
 }
 
