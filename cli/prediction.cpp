@@ -165,7 +165,14 @@ void write_deadlock(JsonWriter& json, const Deadlock& deadlock, const Program& p
 Predicted predict(const BlockTable& table, const Plan& plan, const Machine& machine) {
   Predicted predicted;
   predicted.program = compile(table, plan);
-  predicted.outcome = Engine(machine).simulate(predicted.program, predicted.timeline, predicted.journal);
+  Engine engine(machine);
+  PinnedBuckets pool(machine.host.pinned_rounding);
+  // Pinning is done in the first step, and a bucket that is asked for twice a step has its place after two.
+  const bool settles = predicted.program.pinned.any() || !machine.host.pinning.free();
+  for (int before = settles ? 2 : 0; before > 0; --before)
+    engine.simulate(predicted.program, pool, predicted.timeline);
+  predicted.outcome = engine.simulate(predicted.program, pool, predicted.timeline, predicted.journal);
+  predicted.pool = pool.report();
   predicted.timeline.name = predicted.journal.name = table.profile_name;
   predicted.machine = machine;
   return predicted;

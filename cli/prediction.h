@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "plan/block_table.h"
+#include "plan/pinned_buckets.h"
 #include "plan/plan.h"
 #include "plan/program.h"
 #include "simulator/outcome.h"
@@ -20,11 +21,13 @@ struct Predicted {
   Outcome outcome;
   Timeline timeline;
   Journal journal;
-  Machine machine;  // it was predicted for
+  Machine machine;    // it was predicted for
+  PinnedReport pool;  // after the step
 
   bool ran() const { return std::holds_alternative<Ran>(outcome.verdict); }
 };
 
+// A steady step: where the pool of pinned host buffers has a say, steps before it have made it what it is.
 // Cost: linear in the program's steps.
 Predicted predict(const BlockTable& table, const Plan& plan, const Machine& machine);
 

@@ -5,6 +5,7 @@
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/phase_figures.h"
+#include "cli/pool_figures.h"
 #include "cli/prediction.h"
 #include "cli/quantity.h"
 #include "cli/table.h"
@@ -125,6 +126,7 @@ class SimulateCommand final : public Command {
     json.begin_object();
     write_verdict(json, predicted);
     write_run(json, predicted.outcome.run);
+    write_pool(json, predicted.pool);
     write_phases(json, phases);
     write_texts(json, "warnings", warnings);
     return json.end_object().text();

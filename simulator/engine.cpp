@@ -96,7 +96,12 @@ Outcome Engine::simulate(const Program& program, PinnedBuckets& pool, Timeline& 
 }
 
 Outcome Engine::simulate(const Program& program, Timeline& timeline, Journal& journal) {
-  const Outcome outcome = simulate(program, timeline);
+  PinnedBuckets pool(state_->machine.host.pinned_rounding);
+  return simulate(program, pool, timeline, journal);
+}
+
+Outcome Engine::simulate(const Program& program, PinnedBuckets& pool, Timeline& timeline, Journal& journal) {
+  const Outcome outcome = simulate(program, pool, timeline);
   RequestLog requests;
   requests.list(program, state_->times);
   journal = requests.journal();

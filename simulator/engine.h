@@ -43,8 +43,9 @@ class Engine {
   // The same, and what was asked of the device's arena; the journal's name is the caller's, too.
   Outcome simulate(const Program& program, Timeline& timeline, Journal& journal);
   // The same, with a pool of pinned host buffers that earlier steps have left; it is left as this step leaves
-  // it. The other two begin with an empty pool: a first step.
+  // it. The others begin with an empty pool: a first step.
   Outcome simulate(const Program& program, PinnedBuckets& pool, Timeline& timeline);
+  Outcome simulate(const Program& program, PinnedBuckets& pool, Timeline& timeline, Journal& journal);
 
  private:
   struct State;

@@ -6,8 +6,18 @@
 
 namespace stowage {
 
-Pricer::Pricer(const BlockTable& table, const Machine& machine) : table_(table), engine_(machine) {
-  if (Evaluator::serves(machine)) evaluator_.emplace(machine);
+namespace {
+
+// Of a steady step, which finds its host buffers pinned.
+Machine settled(Machine machine) {
+  machine.host.pinning = {};
+  return machine;
+}
+
+}  // namespace
+
+Pricer::Pricer(const BlockTable& table, const Machine& machine) : table_(table), engine_(settled(machine)) {
+  if (Evaluator::serves(machine)) evaluator_.emplace(settled(machine));
 }
 
 Run Pricer::price(const Settings& settings) {

@@ -5,7 +5,9 @@
 //   - Swapped weights that do not change have nothing to store, and weights that change must be stored: the
 //     mode is `h2d` where every swapped block is frozen and `two-way` otherwise. A block is frozen where its
 //     backward leaves less gradient than the block has weights.
-//   - Limits on pinned buffers stay as the base settings have them.
+//   - Limits on pinned buffers stay as the base settings have them. Plans whose host buffers may not all be
+//   pinned are
+//     left out: pageable copies hold compute.
 #pragma once
 
 #include <cstdint>

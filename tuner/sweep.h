@@ -54,7 +54,7 @@ class Sweep {
             const Judge& judge);
 
   const Field& field_;
-  const Budget budget_;
+  Budget budget_;
   Outlook outlook_;
   Sketch sketch_;
   WeightUses uses_;

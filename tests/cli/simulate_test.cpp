@@ -93,8 +93,8 @@ TEST_CASE("people are told in a sentence first") {
                            "would take 130 ns.\n"));
 }
 
-// Offloading sends 4 * 20 = 80 B; the host's shortage says nothing of the device. The pinned limit counts
-// each buffer of 12 and 8 as 16 and 8: 4 * 24 = 96.
+// Offloading sends 4 * 20 = 80 B; the host's shortage says nothing of the device. The pinned limit counts the
+// weights of each swapped block as 8 B: 3 * 8 = 24.
 TEST_CASE("a host that is too small is told as such, with what would do") {
   const Workplace workplace;
   const Ended host = workplace.stowage(simulate + "--policy offload --host-ram 79");
@@ -103,21 +103,38 @@ TEST_CASE("a host that is too small is told as such, with what would do") {
       host.out.starts_with("It does not fit: host memory runs out at the store of a tensor of block 3, "
                            "which needs 20 B where 19 B are free. With 80 B of host memory"));
   REQUIRE(host.out.substr(0, host.out.find('\n')).find("device") == std::string::npos);
-  workplace.write("machine.json", changed(changed(workplace.read("machine.json"), "34359738368", "95"),
+  workplace.write("machine.json", changed(changed(workplace.read("machine.json"), "34359738368", "23"),
                                           "\"exact\"", "\"pow2\""));
-  const Ended pinned = workplace.stowage(simulate + "--policy offload");
+  const Ended pinned = workplace.stowage(simulate + "--swap-blocks 3");
   REQUIRE(pinned.code == 1);
-  REQUIRE(pinned.out.starts_with("It does not fit: pinned host memory runs out at "));
-  REQUIRE(pinned.out.find("With 96 B of pinned host memory it would fit") != std::string::npos);
-  const JsonNode answer = workplace.stowage(simulate + "--json --policy offload").json();
+  REQUIRE(
+      pinned.out.starts_with("It does not fit: pinned host memory runs out at the prologue, which needs 24 B "
+                             "where 23 B are free. With 24 B of pinned host memory it would fit"));
+  const JsonNode answer = workplace.stowage(simulate + "--json --swap-blocks 3").json();
   REQUIRE(answer.at("space").string() == "pinned");
-  REQUIRE(figure(answer, "least_bytes") == 96);
+  REQUIRE(figure(answer, "least_bytes") == 24);
 }
 
 TEST_CASE("several memories that are too small are all named") {
-  const Ended ended = Workplace().stowage(simulate + "--policy offload --vram 200 --host-ram 79");
-  REQUIRE(ended.out.find("With 212 B of device memory and 80 B of host memory and 80 B of pinned host memory "
-                         "it would fit") != std::string::npos);
+  const Ended ended =
+      Workplace().stowage(simulate + "--policy offload --prefetch 9 --vram 200 --host-ram 79");
+  REQUIRE(ended.out.find(" of device memory and 80 B of host memory it would fit") != std::string::npos);
+}
+
+// Each buffer of 12 B counts as 16: 4 * 16 + 4 * 8 = 96, and 95 may be pinned. The last store, of 8 B, goes
+// to pageable memory, and comes back from it: two copies.
+TEST_CASE("activations that may not be pinned run, and are told") {
+  const Workplace workplace;
+  workplace.write("machine.json", changed(changed(workplace.read("machine.json"), "34359738368", "95"),
+                                          "\"exact\"", "\"pow2\""));
+  const JsonNode answer = workplace.stowage(simulate + "--json --policy offload").json();
+  REQUIRE(answer.at("outcome").string() == "ran");
+  const JsonNode pool = answer.at("pinned_pool");
+  REQUIRE(figure(pool, "accesses") == 8);
+  REQUIRE(figure(pool, "checkouts") == 7);
+  REQUIRE(figure(pool, "allocation_failures") == 1);
+  REQUIRE(pool.at("buckets").items().size() == 2);
+  REQUIRE(figure(answer, "host_pinned_peak_bytes") == 88);
 }
 
 // Swapping alone, both ways and far ahead: all five loads are issued at once. When F_3 begins at 30, what F_2
