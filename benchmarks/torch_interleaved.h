@@ -1,18 +1,23 @@
-// Trains one model under many plans in turn, and profiles it in the same rounds.
+// Trains one model under many plans on several machines in turn, and profiles it beside each.
 //
-//   round   | profile | plan 0 | plan 1 | ... |       the first round warms up and is not counted
+//   round   | profile | plan 0 | plan 1 | .. | profile | plan 5 | .. |     the first round is not counted
+//             machine 0 ---------------------> machine 1 ------------>
 //
-// A computer that gets slower or faster meanwhile does so for the profile and for every plan alike.
+// A computer that gets slower or faster meanwhile does so for the profiles and for every plan alike. Each
+// plan begins with an empty pool of host buffers; where it uses the pool it goes on for a second step, which
+// finds it filled.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "plan/pinned_buckets.h"
 #include "plan/plan.h"
 #include "plan/program.h"
 #include "profiler/block_probe.h"
@@ -25,89 +30,145 @@
 
 namespace stowage::benchmarks {
 
+// A machine, and plans to carry out on it.
+struct Scene {
+  Machine machine;
+  std::vector<Settings> plans;
+};
+
+// A step as it was predicted, and as it was.
+struct Figures {
+  Run predicted;
+  std::int64_t pageable = 0;  // copies, of the prediction
+  PinnedReport predicted_pool, pool;
+  Bytes peak;
+  std::vector<Nanos> steps;  // by counted round
+};
+
 // A plan, what was said of it, and what it did.
 struct Trial {
   Settings settings;
   Program program;
   Bytes budget;  // of the device: the first predicted peak and one percent
-  Run predicted;
-  Bytes peak;
-  bool refused = false;  // by its budget
-  // By counted round: the step, and sums over its spans.
-  std::vector<Nanos> steps, computes, copies, forwards, recomputes;
+  Figures first;
+  std::optional<Figures> later;  // where an earlier step makes a difference
+  bool refused = false;          // by its budget
+  // By counted round: sums over the last step's spans.
+  std::vector<Nanos> computes, copies, forwards, recomputes;
+
+  const Figures& steady() const { return later ? *later : first; }
 };
 
 struct Rounds {
   int count = 7;
-  int repeats = 3;  // of the profile, in each
+  int repeats = 1;  // of a profile
   std::function<void(int done)> on_round = [](int) {};
 };
 
+// Of one machine.
+struct Scenery {
+  Machine machine;
+  std::vector<Trial> trials;
+};
+
+// Makes up scenes for a model. Each of their plans must fit its machine.
+using DrawScenes = std::function<std::vector<Scene>(const BlockTable&)>;
+
 class Interleaved {
  public:
-  // All must outlive it. `machine` is what the device plays, and has room for any of the plans.
-  Interleaved(const ProbeSubject& subject, HostDevice& device, const Machine& machine, Rounds rounds)
-      : subject_(subject), device_(device), machine_(machine), rounds_(std::move(rounds)) {}
+  // `subject` must outlive it.
+  Interleaved(const ProbeSubject& subject, Rounds rounds) : subject_(subject), rounds_(std::move(rounds)) {}
 
-  std::vector<Trial> run(const std::vector<Settings>& plans) {
-    std::vector<Trial> trials = prepare(plans, profile());
+  // In the order of the scenes and their plans.
+  std::vector<Scenery> run(const Machine& plain, const DrawScenes& draw) {
+    std::vector<Scenery> all = prepare(draw, profile_on(plain));
     std::vector<Profile> profiles;
     for (int round = 0; round < rounds_.count; ++round) {
-      profiles.push_back(profile());
-      train(trials, round > 0);
+      for (Scenery& each : all) {
+        Profile profile = profile_on(each.machine);
+        if (round > 0) profiles.push_back(std::move(profile));
+        train(each, round > 0);
+      }
       rounds_.on_round(round + 1);
     }
-    profiles.erase(profiles.begin());
     const BlockTable table(middle(profiles));
-    for (Trial& trial : trials) trial.predicted = predict(table, trial.settings);
-    return trials;
+    for (Scenery& each : all)
+      for (Trial& trial : each.trials) predict(table, each.machine, trial);
+    return all;
   }
 
  private:
-  Profile profile() const {
+  Profile profile_on(const Machine& machine) const {
+    HostDevice device(machine);
     ProbeOptions options;
     options.warm_up = 1;
     options.repeats = rounds_.repeats;
-    Assembled assembled = probe_blocks(subject_, device_, options);
+    Assembled assembled = probe_blocks(subject_, device, options);
     if (!assembled.warnings.empty()) throw DefectError(assembled.warnings.front());
     return std::move(assembled.profile);
   }
 
-  std::vector<Trial> prepare(const std::vector<Settings>& plans, const Profile& profile) const {
+  static std::vector<Scenery> prepare(const DrawScenes& draw, const Profile& profile) {
     const BlockTable table(profile);
-    std::vector<Trial> trials;
-    for (const Settings& settings : plans) {
-      const Bytes peak = predict(table, settings).peaks.device;
-      Trial& trial = trials.emplace_back();
-      trial.settings = settings;
-      trial.program = compile(table, expand(table, settings).plan);
-      trial.budget = {peak.value / 100 * 101};
+    std::vector<Scenery> all;
+    for (const Scene& scene : draw(table)) {
+      all.push_back({scene.machine, {}});
+      for (const Settings& settings : scene.plans) {
+        Trial trial;
+        trial.settings = settings;
+        trial.program = compile(table, expand(table, settings).plan);
+        predict(table, scene.machine, trial);
+        trial.budget = {trial.steady().predicted.peaks.device.value / 100 * 101};
+        all.back().trials.push_back(std::move(trial));
+      }
     }
-    return trials;
+    return all;
   }
 
-  Run predict(const BlockTable& table, const Settings& settings) const {
-    return Engine(machine_).simulate(compile(table, expand(table, settings).plan)).run;
+  // With the times of `table`; a step that leaves something in the pool is followed by another.
+  static void predict(const BlockTable& table, const Machine& machine, Trial& trial) {
+    const Program program = compile(table, expand(table, trial.settings).plan);
+    Engine engine(machine);
+    PinnedBuckets pool(machine.host.pinned_rounding);
+    predict(engine, program, pool, trial.first);
+    if (trial.first.predicted_pool.totals.served.accesses == 0) return;
+    if (!trial.later) trial.later.emplace();
+    predict(engine, program, pool, *trial.later);
   }
 
-  void train(std::vector<Trial>& trials, bool counts) {
-    Executor executor(subject_.chain, device_);
+  static void predict(Engine& engine, const Program& program, PinnedBuckets& pool, Figures& figures) {
+    Timeline timeline;
+    figures.predicted = engine.simulate(program, pool, timeline).run;
+    figures.predicted_pool = pool.report();
+    figures.pageable = timeline.counters["pageable_copies"];
+  }
+
+  void train(Scenery& scenery, bool counts) {
+    HostDevice device(scenery.machine);
+    Executor executor(subject_.chain, device);
     AdamW optimizer(executor.trained(), {});
-    for (Trial& trial : trials) {
-      device_.memory().set_budget(trial.budget);
-      const StepResult result = executor.run(trial.program, subject_.batch, optimizer);
-      if (const auto* report = std::get_if<StepReport>(&result))
-        note(*report, counts, trial);
-      else
-        trial.refused = true;
+    for (Trial& trial : scenery.trials) {
+      device.host_memory().start_anew();
+      device.memory().set_budget(trial.budget);
+      for (Figures* figures : {&trial.first, trial.later ? &*trial.later : nullptr}) {
+        if (!figures) continue;
+        const StepResult result = executor.run(trial.program, subject_.batch, optimizer);
+        if (const auto* report = std::get_if<StepReport>(&result))
+          note(*report, counts, figures == &trial.steady(), *figures, trial);
+        else
+          trial.refused = true;
+      }
     }
-    device_.memory().set_budget(machine_.device.usable());
+    device.memory().set_budget(scenery.machine.device.usable());
     executor.bring_weights_home();
   }
 
-  static void note(const StepReport& report, bool counts, Trial& trial) {
-    for (const StepMemory& memory : report.memory) trial.peak = std::max(trial.peak, memory.peak);
+  static void note(const StepReport& report, bool counts, bool last, Figures& figures, Trial& trial) {
+    for (const StepMemory& memory : report.memory) figures.peak = std::max(figures.peak, memory.peak);
+    figures.pool = report.pool;
     if (!counts) return;
+    figures.steps.push_back(report.timeline.step);
+    if (!last) return;
     const std::vector<Span>& spans = report.timeline.spans;
     const auto sum_of = [&](const auto& belongs) {
       Nanos sum;
@@ -115,7 +176,6 @@ class Interleaved {
         if (belongs(span)) sum += span.end - span.begin;
       return sum;
     };
-    trial.steps.push_back(report.timeline.step);
     trial.computes.push_back(report.timeline.compute);
     trial.copies.push_back(sum_of([](const Span& span) { return span.lane != Lane::compute; }));
     trial.forwards.push_back(sum_of([](const Span& span) { return span.kind == StepKind::forward; }));
@@ -140,8 +200,6 @@ class Interleaved {
   }
 
   const ProbeSubject& subject_;
-  HostDevice& device_;
-  const Machine& machine_;
   const Rounds rounds_;
 };
 

@@ -1,32 +1,30 @@
 // How far predictions are from what happens: profiles the default model on the host device, in full training
-// and with adapters, predicts twenty plans drawn from a seed, carries each of them out, and compares step
-// times and device peaks. Also says whether copies run beside compute.
+// and with adapters, and carries out fifty plans drawn from a seed, on ten machines that differ in how they
+// pin memory and share their links; compares step times, device peaks and the pool of pinned buffers. Also
+// says whether copies run beside compute.
 //
 //   torch_validate [--quick] [--seed N] [--data FILE]
 //
 // Run from the root of the source tree, where data/ is. Exit 0: the aims are met; 1: they are not.
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "benchmarks/machine_name.h"
+#include "benchmarks/torch_draw.h"
+#include "benchmarks/torch_errors.h"
 #include "benchmarks/torch_interleaved.h"
 #include "profiler/host_machine.h"
 #include "runtime/models/corpus.h"
 #include "runtime/models/transformer.h"
 
 using namespace stowage;
-using benchmarks::Interleaved;
-using benchmarks::Rounds;
-using benchmarks::Trial;
+using namespace stowage::benchmarks;
 
 namespace {
 
-constexpr double step_aim = 0.10, peak_aim = 0.01;
 constexpr Bytes ample{8LL << 30};
 
 struct Options {
@@ -34,71 +32,16 @@ struct Options {
   std::uint64_t seed = 1;
   std::string data = "data/alice.txt";
 
-  int plans() const { return quick ? 8 : 20; }
+  // Of each model.
+  int machines() const { return quick ? 2 : 5; }
+  int plans() const { return quick ? 4 : 5; }  // on each machine
 };
-
-class Draw {
- public:
-  explicit Draw(std::uint64_t seed) : random_(seed) {}
-
-  // Policies take turns; everything else is drawn. Swapped weights come back changed where they are trained.
-  Settings settings(int index, std::int64_t blocks, SwapMode mode) {
-    Settings drawn;
-    drawn.policy = static_cast<Policy>(index % 4);
-    if (drawn.policy == Policy::recompute || drawn.policy == Policy::recompute_offload) {
-      drawn.interval = among(1, 4);
-      drawn.stride = drawn.interval + among(0, 2);
-      if (among(0, 2) == 0) drawn.segmenting = Segmenting::every_nth;
-    }
-    if (drawn.policy == Policy::offload && among(0, 2) > 0) drawn.scope = static_cast<Scope>(among(0, 1));
-    if (index > 0 && among(0, 1) == 1)
-      drawn.swap = {among(1, blocks - 1), static_cast<SwapWhich>(among(0, 2)), mode};
-    drawn.transfer.prefetch = among(0, 3);
-    drawn.transfer.h2d_streams = among(1, 2);
-    drawn.transfer.d2h_streams = among(1, 2);
-    return drawn;
-  }
-
- private:
-  std::int64_t among(std::int64_t least, std::int64_t most) {
-    return least + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(most - least + 1));
-  }
-
-  std::mt19937_64 random_;
-};
-
-double milliseconds(Nanos nanos) {
-  return static_cast<double>(nanos.value) / 1e6;
-}
-double mebibytes(Bytes bytes) {
-  return static_cast<double>(bytes.value) / (1 << 20);
-}
-Nanos median(const std::vector<Nanos>& times) {
-  return spread_of(times).median;
-}
-
-double step_error(const Trial& trial) {
-  return milliseconds(trial.predicted.step) / milliseconds(median(trial.steps)) - 1;
-}
-double peak_error(const Trial& trial) {
-  return mebibytes(trial.predicted.peaks.device) / mebibytes(trial.peak) - 1;
-}
-
-void print(const Trial& trial) {
-  const std::string words = describe(trial.settings);
-  if (trial.refused) {
-    std::printf("%-68.68s does not fit its budget of %.2f MiB\n", words.c_str(), mebibytes(trial.budget));
-    return;
-  }
-  std::printf("%-68.68s %8.1f %8.1f %+6.1f%% %9.2f %8.2f %+6.2f%%\n", words.c_str(),
-              milliseconds(trial.predicted.step), milliseconds(median(trial.steps)), 100 * step_error(trial),
-              mebibytes(trial.predicted.peaks.device), mebibytes(trial.peak), 100 * peak_error(trial));
-}
 
 // A step whose copies fit under its compute, against the longer of both and against their sum.
 bool overlaps(const Trial& trial) {
   if (trial.refused) return false;
-  const double step = milliseconds(median(trial.steps)), compute = milliseconds(median(trial.computes));
+  const double step = milliseconds(median(trial.steady().steps)),
+               compute = milliseconds(median(trial.computes));
   const double copy = milliseconds(median(trial.copies));
   const double longer = std::max(compute, copy), sum = compute + copy;
   const bool closer = step - longer < sum - step;
@@ -116,22 +59,34 @@ void compare_forwards(const Trial& kept, const Trial& recomputed) {
               milliseconds(median(recomputed.recomputes)) / whole);
 }
 
-bool summarize(const std::vector<Trial>& trials) {
-  std::vector<double> steps, peaks;
-  for (const Trial& trial : trials) {
-    if (trial.refused) continue;
-    steps.push_back(std::abs(step_error(trial)));
-    peaks.push_back(std::abs(peak_error(trial)));
+// Settings that fit the machine; half of them are allowed less pinned memory than they could use.
+Settings draw_settings(Draw& draw, int index, SwapMode mode, const BlockTable& table,
+                       const Machine& machine) {
+  for (;;) {
+    Settings settings = draw.settings(index, static_cast<std::int64_t>(table.size()), mode);
+    Engine engine(machine);
+    const auto simulate = [&] { return engine.simulate(compile(table, expand(table, settings).plan)); };
+    settings.transfer.pinned_max = draw.pinned_max(simulate().run.peaks.host_pinned);
+    if (std::holds_alternative<Ran>(simulate().verdict)) return settings;
   }
-  const std::size_t over = trials.size() - steps.size();
-  std::sort(steps.begin(), steps.end());
-  const double middle = steps.empty() ? 1 : (steps[(steps.size() - 1) / 2] + steps[steps.size() / 2]) / 2;
-  const double worst = steps.empty() ? 1 : *std::max_element(peaks.begin(), peaks.end());
-  std::printf("step time, median error over %zu plans: %.1f%% (aim: at most %.0f%%)\n", trials.size(),
-              100 * middle, 100 * step_aim);
-  std::printf("device peak, largest error: %.2f%% (aim: at most %.0f%%); plans over their budget: %zu\n",
-              100 * worst, 100 * peak_aim, over);
-  return middle <= step_aim && worst <= peak_aim && over == 0;
+}
+
+// The last scene shows one thing with each of its plans, on a machine without tricks.
+std::vector<Scene> draw_scenes(Draw& draw, SwapMode mode, const Options& options, const BlockTable& table) {
+  std::vector<Scene> scenes;
+  for (int m = 0; m < options.machines(); ++m) {
+    scenes.push_back({draw.machine(m, ample), {}});
+    for (int i = 0; i < options.plans(); ++i)
+      scenes.back().plans.push_back(
+          draw_settings(draw, m * options.plans() + i, mode, table, scenes.back().machine));
+  }
+  scenes.push_back({host_machine(ample), {}});
+  for (const Policy policy : {Policy::keep, Policy::recompute, Policy::offload}) {
+    Settings& settings = scenes.back().plans.emplace_back();
+    settings.policy = policy;
+    settings.transfer.prefetch = 2;
+  }
+  return scenes;
 }
 
 // What one model did under its share of the plans, and under plans that show one thing each.
@@ -140,61 +95,50 @@ struct ModelTrials {
   Trial keep, recompute, offload;
 };
 
-Trial take_last(std::vector<Trial>& trials) {
-  Trial last = std::move(trials.back());
-  trials.pop_back();
-  return last;
-}
-
-ModelTrials try_model(const TransformerConfig& config, HostDevice& device, const Machine& machine,
-                      const Options& options, Draw& draw) {
-  const SwapMode mode = config.lora ? SwapMode::h2d : SwapMode::two_way;
-  std::vector<Settings> plans;
-  for (int i = 0; i < options.plans() / 2; ++i) plans.push_back(draw.settings(i, config.layers, mode));
-  for (const Policy policy : {Policy::keep, Policy::recompute, Policy::offload}) {
-    plans.emplace_back().policy = policy;
-    plans.back().transfer.prefetch = 2;
-  }
-
+ModelTrials try_model(const TransformerConfig& config, const Options& options, Draw& draw) {
   Transformer model(config, options.seed);
   const State batch = Corpus(options.data, {config.batch, config.context}).batch(options.seed, 0);
   const std::string name = name_of(config);
-  const ProbeSubject subject{name, model, batch};
   Rounds rounds;
-  if (options.quick) rounds = {3, 2, {}};
+  if (options.quick) rounds.count = 3;
   rounds.on_round = [&](int done) {
     std::fprintf(stderr, "\r%s: round %d of %d ", name.c_str(), done, rounds.count);
   };
-  std::vector<Trial> trials = Interleaved(subject, device, machine, rounds).run(plans);
+  const ProbeSubject subject{name, model, batch};
+  std::vector<Scenery> all =
+      Interleaved(subject, rounds).run(host_machine(ample), [&](const BlockTable& table) {
+        return draw_scenes(draw, config.lora ? SwapMode::h2d : SwapMode::two_way, options, table);
+      });
   std::fprintf(stderr, "\n");
-  std::printf("%s\n", name.c_str());
-  for (const Trial& trial : trials) print(trial);
-  ModelTrials all;
-  all.offload = take_last(trials);
-  all.recompute = take_last(trials);
-  all.keep = take_last(trials);
-  all.drawn = std::move(trials);
-  return all;
+  ModelTrials trials;
+  for (const Scenery& each : all) {
+    std::printf("%s, %s\n", name.c_str(), describe(each.machine).c_str());
+    for (const Trial& trial : each.trials) print(trial);
+  }
+  std::vector<Trial>& shown = all.back().trials;
+  trials.keep = std::move(shown[0]);
+  trials.recompute = std::move(shown[1]);
+  trials.offload = std::move(shown[2]);
+  all.pop_back();
+  for (Scenery& each : all)
+    std::move(each.trials.begin(), each.trials.end(), std::back_inserter(trials.drawn));
+  return trials;
 }
 
 bool validate(const Options& options) {
-  const Machine machine = host_machine(ample);
-  HostDevice device(machine);
   TransformerConfig full, adapted;
   adapted.lora = LoraConfig{};
-  std::printf(
-      "%s; links of %.1f GB/s; seed %llu\n%-68s %8s %8s %7s %9s %8s\n", benchmarks::machine_name().c_str(),
-      static_cast<double>(machine.links.h2d.rate.bytes_per_second) / 1e9,
-      static_cast<unsigned long long>(options.seed), "", "step ms", "measured", "", "peak MiB", "measured");
+  std::printf("%s; seed %llu\n", machine_name().c_str(), static_cast<unsigned long long>(options.seed));
+  print_heading();
   Draw draw(options.seed);
   std::vector<Trial> drawn;
   std::vector<ModelTrials> models;
   for (const TransformerConfig& config : {full, adapted}) {
-    models.push_back(try_model(config, device, machine, options, draw));
+    models.push_back(try_model(config, options, draw));
     std::move(models.back().drawn.begin(), models.back().drawn.end(), std::back_inserter(drawn));
   }
   std::printf("\n");
-  bool good = summarize(drawn);
+  bool good = summarize(drawn, {});
   for (const ModelTrials& model : models) {
     good = overlaps(model.offload) && good;
     compare_forwards(model.keep, model.recompute);

@@ -25,7 +25,9 @@ Assembled measure_profile(const Subject& subject, HostDevice& device, std::int64
 Machine measure_links(Machine machine, HostDevice& device) {
   ProgressLine line;
   line.show("measuring: links");
+  const Rate pageable = machine.links.pageable;  // which nothing measures
   machine.links = probe_links(device, {}).links();
+  machine.links.pageable = pageable;
   return machine;
 }
 

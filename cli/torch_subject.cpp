@@ -44,10 +44,4 @@ Machine machine_or_host(const std::string& file) {
   return machine;
 }
 
-Machine playable(Machine machine) {
-  machine.links.duplex = 1;
-  machine.links.compute_slowdown = 0;
-  return machine;
-}
-
 }  // namespace stowage

@@ -39,8 +39,4 @@ class SubjectFlags {
 // tensors.
 Machine machine_or_host(const std::string& file);
 
-// The machine that a host device can play: rates that lanes take from each other are left to nature, which
-// takes them by itself.
-Machine playable(Machine machine);
-
 }  // namespace stowage

@@ -63,7 +63,7 @@ class TrainCommand final : public Command {
       throw InputError("--autotune", "", "chooses the settings itself; leave out " + plan_.first());
     const Subject subject = subject_.read();
     const Machine machine = memory_.apply(machine_or_host(machine_));
-    HostDevice device(playable(machine));
+    HostDevice device(machine);
     const Profile profile =
         profile_.empty() ? measured_profile(subject, device, output) : read_profile(profile_);
     const BlockTable table(profile);

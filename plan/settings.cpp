@@ -61,6 +61,8 @@ std::string describe(const Settings& settings) {
   if (transfer.prefetch != defaults.prefetch) text += ", prefetch " + std::to_string(transfer.prefetch);
   if (transfer.h2d_streams != 1) text += ", h2d streams " + std::to_string(transfer.h2d_streams);
   if (transfer.d2h_streams != 1) text += ", d2h streams " + std::to_string(transfer.d2h_streams);
+  if (transfer.max_buckets) text += ", max buckets " + std::to_string(*transfer.max_buckets);
+  if (transfer.pinned_max) text += ", pinned max " + std::to_string(transfer.pinned_max->value) + " B";
   return text;
 }
 

@@ -34,7 +34,7 @@ class Track {
       : device_(device),
         lane_(lane),
         on_device_(device.memory().allocate(bytes)),
-        on_host_(device.host_memory().acquire(bytes)) {}
+        on_host_(device.host_memory().pin(bytes)) {}
 
   std::shared_ptr<Copy> submit(Bytes bytes) {
     CopyPiece piece{on_device_.get(), on_host_.data(), bytes};
@@ -42,6 +42,7 @@ class Track {
     return device_.submit({lane_, {piece}, {}, true});
   }
 
+  c10::Device place() const { return on_device_.device(); }
   Nanos copy(Bytes bytes) {
     const std::shared_ptr<Copy> copy = submit(bytes);
     copy->wait();
@@ -102,7 +103,7 @@ class LinkProbe {
   }
 
   double compute_slowdown() {
-    const at::Tensor left = at::rand({compute_size, compute_size}, at::TensorOptions(device_.place()));
+    const at::Tensor left = at::rand({compute_size, compute_size}, at::TensorOptions(h2d_.place()));
     const at::Tensor right = at::rand({compute_size, compute_size}, left.options());
     at::Tensor result = at::mm(left, right);
     std::vector<Nanos> quiet, busy;

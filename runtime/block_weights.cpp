@@ -53,7 +53,7 @@ bool BlockWeights::trained() const {
 
 void BlockWeights::move_to_host() {
   if (!resident_) return;
-  if (host_.bytes() != bytes_) host_ = device_->host_memory().acquire(bytes_);
+  if (host_.bytes() != bytes_) host_ = device_->host_memory().pin(bytes_);
   device_->submit({Lane::d2h, {{host_.data(), storage_.data(), bytes_}}, {}})->wait();
   take();
 }
@@ -70,7 +70,7 @@ c10::Storage BlockWeights::take() {
   resident_ = false;
   c10::StorageImpl& own = *storage_.unsafeGetStorageImpl();
   c10::DataPtr memory = std::move(own._mutable_data_ptr_no_checks());
-  own.set_data_ptr_noswap(c10::DataPtr(nullptr, device_->place()));
+  own.set_data_ptr_noswap(c10::DataPtr(nullptr, memory.device()));
   return storage_on(std::move(memory), bytes_);
 }
 

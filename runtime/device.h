@@ -1,13 +1,15 @@
 // A device as the runtime sees it: memory for tensors, host memory, and two copy lanes beside the compute
 // thread.
 //
-//   compute thread   allocates, submits copies, computes, frees
+//   compute thread   allocates, submits copies, computes, frees; waits while a pageable copy is under way
 //   h2d, d2h         each carries out its copies one at a time, in the order of submission
+//
+// The compute thread is the one that calls. A pageable copy needs it: it begins where that thread waits for a
+// copy, or before it computes, and no compute runs beside it.
 #pragma once
 
-#include <c10/core/Device.h>
-
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -43,18 +45,25 @@ struct CopyPiece {
 struct CopyJob {
   Lane lane;  // h2d or d2h
   std::vector<CopyPiece> pieces;
-  std::vector<std::shared_ptr<Copy>> after;  // does not start before these have ended
+  std::vector<std::shared_ptr<Copy>> after;  // copies of the same device: does not start before their end
   bool always_pays_latency = true;  // a lane of one stream; else only where it does not follow back to back
+  bool pageable = false;            // the host's side is not pinned
+};
+
+struct ComputeSpan {
+  Instant begin, end;
 };
 
 class Device {
  public:
   virtual ~Device() = default;
-  virtual c10::Device place() const = 0;
   virtual MemoryPool& memory() = 0;
   virtual PinnedPool& host_memory() = 0;
   // Starts after everything that compute was given so far. Returns at once.
   virtual std::shared_ptr<Copy> submit(CopyJob job) = 0;
+  // Does the work now; it counts as begun at `earliest`, or later where a pageable copy kept it. Lets through
+  // what it throws.
+  virtual ComputeSpan compute(Instant earliest, const std::function<void()>& work) = 0;
 };
 
 }  // namespace stowage

@@ -82,6 +82,7 @@ StepResult Executor::run(const Program& program, const State& batch, Optimizer& 
   check_updates_survive(moves, model_);
   for (std::uint32_t i = 0; i < model_.size(); ++i)
     moves[i].begins_on_host ? model_.weights(i).move_to_host() : model_.weights(i).move_to_device();
+  device_.host_memory().begin_step(program.pinned);
   model_.drop_gradients();
   // Whatever happens: what the program left half done on the device goes, the host's weights are good.
   const auto tidy_up = c10::make_scope_exit([&] {

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "plan/pinned_buckets.h"
 #include "plan/program.h"
 #include "runtime/chain.h"
 #include "runtime/device.h"
@@ -37,6 +38,7 @@ struct StepReport {
   double gradient_norm = 0;  // over all trained parameters
   Timeline timeline;         // source "measured"; the name is left to the caller
   std::vector<StepMemory> memory;
+  PinnedReport pool;  // of host buffers, after the step
 };
 
 // Memory ran out. Unless it was in the optimizer step, weights, optimizer and random state are as before; the

@@ -4,36 +4,34 @@
 
 #include <cstdlib>
 
-#include "runtime/paced_lane.h"
-#include "traces/error.h"
-
 namespace stowage {
 namespace {
 
-constexpr std::size_t alignment = 64;
+constexpr std::size_t alignment = 64, page = 4096;
 
-HostMemorySource plain_memory() {
-  return {[](std::size_t bytes) {
-            return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-          },
-          [](void* data) { std::free(data); }};
+// The system gives a page when it is touched, which is most of what pinning costs.
+void* touched_memory(std::size_t bytes) {
+  void* const data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  for (std::size_t at = 0; data && at < bytes; at += page)
+    static_cast<volatile std::byte*>(data)[at] = std::byte{};
+  return data;
 }
 
-const Machine& checked(const Machine& machine) {
-  if (machine.links.share_left(machine.links.h2d) != 1.0 ||
-      machine.links.share_left(machine.links.d2h) != 1.0)
-    throw InputError("", "links.duplex", "the host device's copies do not share a rate: expected 1");
-  if (machine.links.compute_slowdown != 0.0)
-    throw InputError("", "links.compute_slowdown", "the host device cannot slow compute down: expected 0");
-  return machine;
+HostMemorySource paced_pinning(const Pinning& pinning, PacedLinks& links) {
+  return {[pinning, &links](std::size_t bytes) {
+            const Nanos time = pinning.time_for({static_cast<std::int64_t>(bytes)});
+            const Instant until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(time.value);
+            void* const data = touched_memory(bytes);
+            links.hold_until(until);
+            return data;
+          },
+          [](void* data) { std::free(data); }};
 }
 
 }  // namespace
 
 HostDevice::HostDevice(const Machine& machine)
-    : host_memory_(plain_memory(), checked(machine).host.pinned_rounding, machine.host.pinned_limit),
-      h2d_(std::make_unique<PacedLane>(machine.links.h2d)),
-      d2h_(std::make_unique<PacedLane>(machine.links.d2h)) {
+    : links_(machine.links), host_memory_(paced_pinning(machine.host.pinning, links_), machine.host) {
   at::set_num_threads(1);
   Arena::instance().install();
   Arena::instance().set_budget(machine.device.usable());
@@ -41,10 +39,6 @@ HostDevice::HostDevice(const Machine& machine)
 
 HostDevice::~HostDevice() {
   Arena::instance().set_budget({});
-}
-
-std::shared_ptr<Copy> HostDevice::submit(CopyJob job) {
-  return (job.lane == Lane::h2d ? h2d_ : d2h_)->submit(std::move(job));
 }
 
 }  // namespace stowage

@@ -1,42 +1,41 @@
 // A device for machines without a GPU: real tensors, real LibTorch work on one thread, real copies.
 //
 // Tensors live in the accounted arena under the machine's device memory as a hard budget. Copies are memcpy
-// on one thread a lane, held back to what the machine's links allow:
+// on one thread a lane, held back to what the machine's links allow; see paced_links.h:
 //
-//   begin                                end = begin + latency + ceil(bytes / rate)
+//   begin                                end = begin + latency + what the link takes
 //     |latency|=chunk=|  |=chunk=|  |=chunk=|
 //
-// A memcpy that is slower than the link just takes longer. The links do not share rates: a machine with
-// duplex below 1 or a compute slowdown is refused.
+// A memcpy that is slower than the link just takes longer, and so does pinning: new host memory is touched
+// page by page, for no less time than the machine says. Device memory is what LibTorch asks for, without the
+// segments of a caching arena, and the machine is one rank's.
 #pragma once
-
-#include <memory>
-#include <optional>
 
 #include "runtime/arena.h"
 #include "runtime/device.h"
+#include "runtime/paced_links.h"
 #include "traces/machine.h"
 
 namespace stowage {
-
-class PacedLane;
 
 // One at a time in a process, since the arena is the process's.
 class HostDevice final : public Device {
  public:
   // Installs the arena with the machine's usable device memory as its budget, and lets LibTorch compute on
-  // one thread. Throws InputError where it cannot be that machine.
+  // one thread.
   explicit HostDevice(const Machine& machine);
   ~HostDevice() override;  // waits for copies; lifts the budget
 
-  c10::Device place() const override { return c10::Device(c10::DeviceType::CPU); }
   Arena& memory() override { return Arena::instance(); }
   PinnedPool& host_memory() override { return host_memory_; }
-  std::shared_ptr<Copy> submit(CopyJob job) override;
+  std::shared_ptr<Copy> submit(CopyJob job) override { return links_.submit(std::move(job)); }
+  ComputeSpan compute(Instant earliest, const std::function<void()>& work) override {
+    return links_.compute(earliest, work);
+  }
 
  private:
+  PacedLinks links_;
   PinnedPool host_memory_;
-  std::unique_ptr<PacedLane> h2d_, d2h_;
 };
 
 }  // namespace stowage

@@ -1,15 +1,16 @@
-// Host memory that copies are quick from and to. Not counted on the device; buffers are used again.
+// Host memory for copies, live: takes and gives back real buffers as PinnedBuckets, the rule shared with the
+// simulator, says. What it refuses to pin is pageable memory, and copies from and to that are slow.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "plan/pinned_buckets.h"
+#include "plan/program.h"
 #include "traces/machine.h"
 #include "traces/units.h"
 
@@ -17,7 +18,7 @@ namespace stowage {
 
 class PinnedPool;
 
-// One buffer, returned to its pool when destroyed. The pool must outlive it.
+// One buffer, returned when destroyed. The pool must outlive it.
 class HostBuffer {
  public:
   HostBuffer() = default;
@@ -27,57 +28,68 @@ class HostBuffer {
 
   std::byte* data() const { return data_; }
   Bytes bytes() const { return bytes_; }
+  bool is_pageable() const { return owner_ == Owner::system; }
+  bool is_new() const { return is_new_; }  // pinned for this request
+  // The copy that reads it last is issued.
+  void mark_pending() const;
 
  private:
   friend class PinnedPool;
-  HostBuffer(PinnedPool* pool, std::byte* data, Bytes bytes) : pool_(pool), data_(data), bytes_(bytes) {}
+  enum class Owner : std::uint8_t { fixed, pool, system };
+  HostBuffer(PinnedPool* pool, std::byte* data, Bytes bytes, Owner owner, bool is_new)
+      : pool_(pool), data_(data), bytes_(bytes), owner_(owner), is_new_(is_new) {}
 
   PinnedPool* pool_ = nullptr;
   std::byte* data_ = nullptr;
   Bytes bytes_;
+  Owner owner_ = Owner::fixed;
+  bool is_new_ = false;
 };
 
-// How the system's memory is taken and given back; plain memory, or memory known to a driver.
+// How memory is pinned and given back to the system. Taking takes the time that pinning takes.
 struct HostMemorySource {
   std::function<void*(std::size_t)> take;  // nullptr where there is none; aligned to 64 bytes
   std::function<void(void*)> give_back;
 };
 
+// Any thread.
 class PinnedPool {
  public:
-  struct Counts {
-    Bytes live, live_peak;  // asked for and not returned
-    Bytes resident;         // of the system, rounded
-    std::int64_t reused = 0, made = 0;
-  };
-
-  // `limit`: the most that may be resident; absent: as much as the system has.
-  PinnedPool(HostMemorySource source, PinnedRounding rounding, std::optional<Bytes> limit);
+  PinnedPool(HostMemorySource source, const HostMemory& host);
   ~PinnedPool();
   PinnedPool(const PinnedPool&) = delete;
 
-  // An unused buffer of the same rounded size, or a new one; unused ones of other sizes go first where the
-  // limit is near. Throws MemoryRefused. Any thread.
-  HostBuffer acquire(Bytes bytes);
+  // A step begins, under these caps and the machine's limit. Throws MemoryRefused where what is pinned for
+  // good passes the caps by itself.
+  void begin_step(const PinnedCaps& caps);
+  // Pinned, beside the pool, until it is destroyed. Throws MemoryRefused.
+  HostBuffer pin(Bytes bytes);
+  // As the rule has it. Throws MemoryRefused where the system has no memory at all.
+  HostBuffer check_out(Bytes bytes);
 
-  Counts counts() const;
-  // live_peak starts anew from what is live now.
-  void reset_peak();
-  void release_unused();
+  // Memory that no buffer is made of any more goes back to the system, which nothing else makes happen.
+  void flush();
+  // As if it had just been made: no buffers, no history. Throws DefectError while a buffer of it is in use.
+  void start_anew();
+
+  PinnedReport report() const;
+  // Asked for and not returned, pinned or not.
+  Bytes live() const;
 
  private:
   friend class HostBuffer;
-  Bytes rounded(Bytes bytes) const;
-  std::byte* make(Bytes size);
+  std::byte* take(Bytes size);
+  std::byte* take_unused(Bytes size);
+  HostBuffer lend(std::byte* data, Bytes bytes, HostBuffer::Owner owner, bool is_new);
+  void give_back(const HostBuffer& buffer);
   void drop_unused();
-  void give_back(std::byte* data, Bytes bytes);
 
   const HostMemorySource source_;
-  const PinnedRounding rounding_;
-  const std::optional<Bytes> limit_;
+  const HostMemory host_;
   mutable std::mutex mutex_;
-  std::map<Bytes, std::vector<std::byte*>> unused_;  // by rounded size
-  Counts counts_;
+  std::optional<PinnedBuckets> books_;               // never absent
+  std::map<Bytes, std::vector<std::byte*>> unused_;  // idle and cached, by rounded size
+  Bytes fixed_, live_;                               // rounded; as asked for
 };
 
 }  // namespace stowage

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "plan/pool_counters.h"
+
 namespace stowage {
 namespace {
 
@@ -29,7 +31,8 @@ Nanos Recorder::since_begin(Instant instant) const {
 }
 
 void Recorder::ran(StepId step, Nanos begin, Nanos end) {
-  times_[step] = {begin, end};
+  times_[step].begin = begin;
+  times_[step].end = end;
 }
 
 void Recorder::device_bytes(Nanos at, Bytes bytes) {
@@ -40,18 +43,24 @@ void Recorder::host_bytes(Nanos at, Bytes bytes) {
   append(timeline_.memory.host, at, bytes);
 }
 
-Timeline Recorder::finish() {
+Timeline Recorder::finish(const PinnedReport& pool) {
   list_spans();
   list_stalls();
   count_copies();
+  if (pool.totals.served.accesses > 0) {
+    count("pageable_copies",
+          std::count_if(times_.begin(), times_.end(), [](const Times& t) { return t.pageable; }));
+    count_pool(pool, timeline_.counters);
+  }
   return std::move(timeline_);
 }
 
 void Recorder::list_spans() {
   for (StepId id = 0; id < times_.size(); ++id) {
     const Step& step = program_.steps[id];
-    const auto [begin, end] = times_[id];
-    timeline_.spans.push_back({step.lane, step.kind, step.block, step.storage, begin, end, step.bytes});
+    const auto [begin, end, pageable] = times_[id];
+    timeline_.spans.push_back(
+        {step.lane, step.kind, step.block, step.storage, begin, end, step.bytes, {}, pageable});
     timeline_.step = std::max(timeline_.step, end);
     if (!step.is_copy()) timeline_.compute += end - begin;
   }
@@ -64,7 +73,7 @@ void Recorder::list_stalls() {
   Nanos ready;
   const Range compute = program_.lanes[static_cast<int>(Lane::compute)];
   for (StepId id = compute.begin; id < compute.end; ++id) {
-    const auto [begin, end] = times_[id];
+    const auto [begin, end, pageable] = times_[id];
     if (begin > ready)
       timeline_.stalls.push_back({cause_of(ready, begin), program_.steps[id].block, ready, begin});
     ready = end;
@@ -72,21 +81,29 @@ void Recorder::list_stalls() {
   if (timeline_.step > ready) timeline_.stalls.push_back({StallCause::drain, {}, ready, timeline_.step});
 }
 
-// While something was on its way to the device, that was waited for; while nothing was, it could not start,
-// since what was to come back was still going out.
+// What held the compute thread itself comes first, then what was on its way to the device; while nothing was,
+// it could not start, since what was to come back was still going out.
 StallCause Recorder::cause_of(Nanos begin, Nanos end) const {
   std::array<Nanos, stall_cause_count> shares{};
   Nanos idle = end - begin;
-  const Range h2d = program_.lanes[static_cast<int>(Lane::h2d)];
-  for (StepId id = h2d.begin; id < h2d.end; ++id) {
-    const Nanos busy = std::min(end, times_[id].end) - std::max(begin, times_[id].begin);
-    if (busy <= Nanos{}) continue;
-    const bool weights = program_.steps[id].kind == StepKind::load_weights;
-    shares[static_cast<int>(weights ? StallCause::weights : StallCause::restore)] += busy;
-    idle -= busy;
-  }
-  shares[static_cast<int>(StallCause::store)] = idle;
+  const auto overlap = [&](const Times& times) {
+    return std::max(Nanos{}, std::min(end, times.end) - std::max(begin, times.begin));
+  };
+  const auto blame = [&](StallCause cause, Nanos time) {
+    shares[static_cast<int>(cause)] += time;
+    idle -= time;
+  };
+  for (const Times& pinning : pinning_) blame(StallCause::pinning, overlap(pinning));
+  for (const Lane lane : {Lane::h2d, Lane::d2h})
+    for (StepId id = program_.first(lane); id < program_.lanes[static_cast<int>(lane)].end; ++id)
+      if (times_[id].pageable || lane == Lane::h2d) blame(cause_of_copy(id), overlap(times_[id]));
+  shares[static_cast<int>(StallCause::store)] = std::max(Nanos{}, idle);
   return static_cast<StallCause>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+}
+
+StallCause Recorder::cause_of_copy(StepId copy) const {
+  if (times_[copy].pageable) return StallCause::pageable;
+  return program_.steps[copy].kind == StepKind::load_weights ? StallCause::weights : StallCause::restore;
 }
 
 void Recorder::count_copies() {

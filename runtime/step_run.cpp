@@ -18,9 +18,8 @@ StepRun::StepRun(const Program& program, Device& device, Model& model, StepState
       recorder_(program),
       transfers_(program, device, model, state, recorder_) {
   device.memory().take_peak();
-  device.host_memory().reset_peak();
   recorder_.device_bytes({}, device.memory().live());
-  recorder_.host_bytes({}, device.host_memory().counts().live);
+  recorder_.host_bytes({}, device.host_memory().live());
   device.memory().on_shortage([this, compute = std::this_thread::get_id()] {
     return std::this_thread::get_id() == compute && transfers_.make_room();
   });
@@ -36,7 +35,8 @@ StepReport StepRun::run() {
   --current_;  // what is refused from here on is the last step's
   transfers_.drain();
   report_.loss = state_.loss();
-  report_.timeline = recorder_.finish();
+  report_.pool = device_.host_memory().report();
+  report_.timeline = recorder_.finish(report_.pool);
   return std::move(report_);
 }
 
@@ -47,17 +47,20 @@ void StepRun::run_step(StepId id) {
   const Nanos ready = id == program_.first(Lane::compute) ? Nanos{} : recorder_.end_of(id - 1);
   transfers_.clear();
   transfers_.issue_at({id, Edge::ready});
-  const Nanos begin = std::max(ready, transfers_.wait_for(id));
-  transfers_.clear();
-  transfers_.issue_at({id, Edge::begin});
-  StepMemory used{id, memory.live(), {}, {}};
-  memory.take_peak();
-  compute(program_.steps[id]);
-  used.peak = memory.take_peak();
+  const Nanos arrived = std::max(ready, transfers_.wait_for(id));
+  StepMemory used{id, {}, {}, {}};
+  const ComputeSpan span = device_.compute(recorder_.instant(arrived), [&] {
+    transfers_.clear();
+    transfers_.issue_at({id, Edge::begin});
+    used.before = memory.live();
+    memory.take_peak();
+    compute(program_.steps[id]);
+    used.peak = memory.take_peak();
+    free_at(id, Edge::end);
+    used.after = memory.live();
+  });
+  const Nanos begin = recorder_.since_begin(span.begin), end = recorder_.since_begin(span.end);
   recorder_.device_bytes(begin, used.peak);
-  free_at(id, Edge::end);
-  used.after = memory.live();
-  const Nanos end = recorder_.now();
   recorder_.device_bytes(end, used.after);
   recorder_.ran(id, begin, end);
   report_.memory.push_back(used);

@@ -51,20 +51,23 @@ Transfers::~Transfers() {
     if (slot.copy) slot.copy->wait();
 }
 
+// Stores go to the device first, since loads wait for them; each as soon as its host memory is pinned.
 void Transfers::issue_at(Trigger trigger) {
-  bool issued = false;
-  for (Lane lane : copy_lanes) {
-    StepId& next = next_issue_[static_cast<int>(lane)];
-    for (; next < program_.lanes[static_cast<int>(lane)].end; ++next) {
-      if (program_.steps[next].issue != trigger) break;
-      issue(next);
-      issued = true;
-    }
+  if (!reached(Lane::h2d, trigger) && !reached(Lane::d2h, trigger)) return;
+  while (reached(Lane::h2d, trigger)) issue(next_issue_[static_cast<int>(Lane::h2d)]++);
+  submit_issued(Lane::h2d);
+  while (reached(Lane::d2h, trigger)) {
+    issue(next_issue_[static_cast<int>(Lane::d2h)]++);
+    submit_issued(Lane::d2h);
   }
-  if (!issued) return;
-  for (Lane lane : {Lane::d2h, Lane::h2d}) submit_issued(lane);  // stores first: loads wait for them
+  submit_issued(Lane::h2d);
   recorder_.device_bytes(recorder_.now(), device_.memory().live());
-  recorder_.host_bytes(recorder_.now(), device_.host_memory().counts().live);
+  recorder_.host_bytes(recorder_.now(), device_.host_memory().live());
+}
+
+bool Transfers::reached(Lane lane, Trigger trigger) const {
+  const StepId next = next_issue_[static_cast<int>(lane)];
+  return next < program_.lanes[static_cast<int>(lane)].end && program_.steps[next].issue == trigger;
 }
 
 void Transfers::issue(StepId id) {
@@ -83,7 +86,12 @@ void Transfers::submit_issued(Lane lane) {
   StepId& next = next_submit_[static_cast<int>(lane)];
   for (; next < next_issue_[static_cast<int>(lane)]; ++next) {
     Slot& slot = this->slot(next);
-    CopyJob job = job_of(program_.steps[next], host_side(next), slot.storages);
+    const HostBuffer* const buffer = pooled(next);
+    std::byte* const host =
+        buffer ? buffer->data() : static_cast<std::byte*>(model_.weights(*program_.steps[next].block).host());
+    CopyJob job = job_of(program_.steps[next], host, slot.storages);
+    job.pageable = buffer && buffer->is_pageable();
+    if (job.pageable) recorder_.is_pageable(next);
     job.always_pays_latency = program_.single_stream[static_cast<int>(lane)];
     for (StepId before : program_.waits_of(next)) job.after.push_back(this->slot(before).copy);
     if (std::find(job.after.begin(), job.after.end(), nullptr) != job.after.end()) return;
@@ -93,27 +101,24 @@ void Transfers::submit_issued(Lane lane) {
 
 void Transfers::send(StepId id, Slot& slot) {
   slot.storages = state_.send(program_.steps[id]);
-  for (const MemoryEffect& effect : program_.effects_at(id, Edge::ready))
-    if (effect.alloc && program_.buffers[effect.buffer].space == Space::host)
-      host_[effect.buffer] = device_.host_memory().acquire(program_.buffers[effect.buffer].bytes);
+  const std::optional<BufferId> side = host_side(program_, id);
+  if (!side) return;
+  const Nanos begin = recorder_.now();
+  HostBuffer& buffer = host_[*side] = device_.host_memory().check_out(program_.buffers[*side].bytes);
+  if (buffer.is_new()) recorder_.pinned(begin, recorder_.now());
 }
 
 void Transfers::make_place(StepId id, Slot& slot) {
   for (Bytes bytes : state_.sizes(program_.steps[id]))
     slot.storages.emplace_back(c10::Storage::use_byte_size_t(), static_cast<std::size_t>(bytes.value),
                                device_.memory().allocate(bytes));
+  if (const HostBuffer* const buffer = pooled(id)) buffer->mark_pending();
 }
 
-// Weights have a place of their own; activations lie in the buffer that the store allocates and the restore
-// frees.
-std::byte* Transfers::host_side(StepId id) {
-  const Step& step = program_.steps[id];
-  if (step.kind == StepKind::load_weights || step.kind == StepKind::store_weights)
-    return static_cast<std::byte*>(model_.weights(*step.block).host());
-  const Edge edge = step.lane == Lane::d2h ? Edge::ready : Edge::end;
-  for (const MemoryEffect& effect : program_.effects_at(id, edge))
-    if (program_.buffers[effect.buffer].space == Space::host) return host_[effect.buffer].data();
-  throw DefectError("a copy has no host side");
+// The buffer that the store asked for and the restore frees.
+const HostBuffer* Transfers::pooled(StepId id) const {
+  const std::optional<BufferId> side = host_side(program_, id);
+  return side ? &host_[*side] : nullptr;
 }
 
 Nanos Transfers::wait_for(StepId step) {
@@ -136,7 +141,7 @@ void Transfers::clear() {
     while (clear_next(lane)) cleared = true;
   if (!cleared) return;
   recorder_.device_bytes(recorder_.now(), device_.memory().live());
-  recorder_.host_bytes(recorder_.now(), device_.host_memory().counts().live);
+  recorder_.host_bytes(recorder_.now(), device_.host_memory().live());
 }
 
 // False where the lane's next copy has not ended.
@@ -147,8 +152,8 @@ bool Transfers::clear_next(Lane lane) {
   if (!slot.copy->ended()) return false;
   recorder_.ran(next, recorder_.since_begin(slot.copy->begin()), recorder_.since_begin(slot.copy->end()));
   if (lane == Lane::d2h) slot.storages.clear();
-  for (const MemoryEffect& effect : program_.effects_at(next, Edge::end))
-    if (program_.buffers[effect.buffer].space == Space::host) host_[effect.buffer] = {};
+  if (lane == Lane::h2d)
+    if (const std::optional<BufferId> side = host_side(program_, next)) host_[*side] = {};
   ++next;
   return true;
 }

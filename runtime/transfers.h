@@ -48,11 +48,12 @@ class Transfers {
   };
 
   Slot& slot(StepId copy) { return slots_[copy - first_copy_]; }
+  bool reached(Lane lane, Trigger trigger) const;
   void issue(StepId id);
   void submit_issued(Lane lane);
   void send(StepId id, Slot& slot);
   void make_place(StepId id, Slot& slot);
-  std::byte* host_side(StepId id);
+  const HostBuffer* pooled(StepId id) const;
   bool clear_next(Lane lane);
 
   const Program& program_;
@@ -62,7 +63,7 @@ class Transfers {
   Recorder& recorder_;
   const StepId first_copy_;
   std::vector<Slot> slots_;                       // by copy
-  std::vector<HostBuffer> host_;                  // by buffer
+  std::vector<HostBuffer> host_;                  // by buffer; swapped weights have their own
   std::array<StepId, lane_count> next_issue_{};   // by lane: the first copy not issued yet
   std::array<StepId, lane_count> next_submit_{};  // the first not given to the device yet
   std::array<StepId, lane_count> next_clear_{};   // and the first not cleared yet
