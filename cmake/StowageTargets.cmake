@@ -20,10 +20,14 @@ function(stowage_library name)
   target_link_libraries(${name} PUBLIC ${library_PUBLIC} PRIVATE ${library_PRIVATE})
 endfunction()
 
-# stowage_unite(TARGET): compiles twenty sources as one, so that what they include is parsed once. Names in their unnamed
-# namespaces must differ.
+# stowage_unite(TARGET [BATCH]): compiles BATCH sources as one, twenty if not given, so that what they include is parsed
+# once. Names in their unnamed namespaces must differ.
 function(stowage_unite target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD "${STOWAGE_UNITE}" UNITY_BUILD_BATCH_SIZE 20)
+  set(batch 20)
+  if(ARGC GREATER 1)
+    set(batch ${ARGV1})
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD "${STOWAGE_UNITE}" UNITY_BUILD_BATCH_SIZE ${batch})
   if(STOWAGE_UNITE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # meant for headers, and a source is included here
   endif()

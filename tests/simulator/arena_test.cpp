@@ -2,6 +2,7 @@
 #include "simulator/caching_arena.h"
 #include "simulator/plain_arena.h"
 #include "simulator/replay.h"
+#include "tests/cases.h"
 #include "tests/catch.h"
 #include "tests/simulator/random_journal.h"
 
@@ -150,7 +151,7 @@ TEST_CASE("whole free pages are unmapped before a request is refused") {
 
 TEST_CASE("the caching arena agrees with the plain one") {
   int retried = 0, refused = 0;
-  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(1500); ++seed) {
     CAPTURE(seed);
     const Journal journal = random_journal(seed);
     const ArenaOptions options{seed % 2 == 1, {seed % 3 == 0 ? 5 : 0}};

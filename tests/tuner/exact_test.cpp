@@ -1,8 +1,8 @@
 // The search against one that leaves nothing out, on random chains.
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 
+#include "tests/cases.h"
 #include "tests/catch.h"
 #include "tests/simulator/random_case.h"
 #include "tests/tuner/every_setting.h"
@@ -112,8 +112,7 @@ void require_same(const TuneResult& result, const std::vector<Price>& frontier, 
 }  // namespace
 
 TEST_CASE("the search finds what a search of everything finds") {
-  const char* trials = std::getenv("STOWAGE_TUNER_TRIALS");
-  const int wanted = trials ? std::atoi(trials) : 120;
+  const int wanted = static_cast<int>(cases(50));
   int done = 0, infeasible = 0, spared = 0;
   for (std::uint64_t seed = 0; done < wanted; ++seed) {
     CAPTURE(seed);

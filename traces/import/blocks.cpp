@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
 #include <string_view>
 
-#include "traces/error.h"
 #include "traces/import/call_tree.h"
 #include "traces/import/characters.h"
+#include "traces/import/name_pattern.h"
 #include "traces/import/operator_blocks.h"
 
 namespace stowage {
@@ -42,17 +41,10 @@ Blocks by_modules(const KinetoTrace& trace, const HostOrder& order) {
 }
 
 Blocks by_pattern(const KinetoTrace& trace, const HostOrder& order, const std::string& pattern) {
-  std::regex expression;
-  try {
-    expression.assign(pattern, std::regex::ECMAScript | std::regex::optimize);
-  } catch (const std::regex_error& error) {
-    throw InputError("--blocks", "", std::string("expected a regular expression: ") + error.what());
-  }
+  const NamePattern expression(pattern, "--blocks");
   std::vector<bool> matches(trace.names.size());
-  for (NameTable::Id id = 0; id < matches.size(); ++id) {
-    constexpr std::size_t longest = 1000;  // the standard library's matcher recurses once a character
-    matches[id] = std::regex_search(trace.names.text(id).substr(0, longest), expression);
-  }
+  for (NameTable::Id id = 0; id < matches.size(); ++id)
+    matches[id] = expression.found_in(trace.names.text(id));
   return CallTree(
              trace, order,
              [&](const HostSpan& span) { return matches[span.name] && span.kind != HostKind::backward_node; })
