@@ -9,9 +9,6 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # -g1 keeps backtraces; full debug information makes objects that include torch ten times as large.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 add_compile_options(-Wall -Wextra)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  add_compile_options(--param=ggc-min-heapsize=1000000)  # KiB before the compiler collects garbage: a tenth of its time
-endif()
 include_directories("${CMAKE_SOURCE_DIR}")  # includes are written from the root: "traces/profile.h"
 
 if(STOWAGE_SANITIZE)

@@ -30,6 +30,7 @@ function(stowage_unite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD "${STOWAGE_UNITE}" UNITY_BUILD_BATCH_SIZE ${batch})
   if(STOWAGE_UNITE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # meant for headers, and a source is included here
+    target_compile_options(${target} PRIVATE --param=ggc-min-heapsize=1000000)  # KiB; to collect garbage takes a tenth
   endif()
 endfunction()
 

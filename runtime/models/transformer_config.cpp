@@ -33,9 +33,9 @@ std::optional<LoraConfig> parse_lora(const JsonNode& node, std::int64_t width) {
 
 TransformerConfig parse_transformer(const std::string& text) {
   const JsonNode node = JsonNode::parse(text);
+  node.expect_format("stowage.model", 1);
   node.allow({"format", "version", "layers", "width", "heads", "context", "batch", "dropout", "ffn_multiple",
               "training", "lora_rank", "lora_alpha"});
-  node.expect_format("stowage.model", 1);
   TransformerConfig config;
   config.layers = node.at("layers").integer(1, most_layers);
   config.width = node.at("width").integer(1, most_width);

@@ -52,4 +52,5 @@ TEST_CASE("a wrong model file is refused at its key") {
   REQUIRE(refused(R"({"format": "stowage.model", "version": 1, "layers": 1, "heads": 5,
                       "context": 5, "batch": 2})") == "width");
   REQUIRE(refused(R"({"format": "stowage.model", "version": 2})") == "version");
+  REQUIRE(refused(R"({"format": "stowage.profile", "version": 1, "blocks": []})") == "format");
 }
