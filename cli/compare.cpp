@@ -33,6 +33,17 @@ std::string name_of_span(const Span& span) {
   return text;
 }
 
+// Lanes of a disk only where one of the two used it.
+bool is_told(const Comparison& comparison, Lane lane) {
+  const FigurePair& busy = comparison.busy[static_cast<std::size_t>(lane)];
+  return !of_disk(lane) || busy.predicted + busy.measured > 0;
+}
+
+bool is_told(const Comparison& comparison, StallCause cause) {
+  const FigurePair& stalls = comparison.stalls[static_cast<std::size_t>(cause)];
+  return cause != StallCause::disk || stalls.predicted + stalls.measured > 0;
+}
+
 std::string figures_text(const Comparison& comparison) {
   Table table;
   table.row({"", "predicted", "measured", "difference"});
@@ -43,7 +54,8 @@ std::string figures_text(const Comparison& comparison) {
     if (comparison.stalls[cause].predicted + comparison.stalls[cause].measured > 0)
       table.row(cells<Nanos>("    " + std::string(stall_names[cause]), comparison.stalls[cause]));
   for (std::size_t lane = 1; lane < lane_names.size(); ++lane)
-    table.row(cells<Nanos>("copying " + std::string(lane_names[lane]), comparison.busy[lane]));
+    if (is_told(comparison, static_cast<Lane>(lane)))
+      table.row(cells<Nanos>("copying " + std::string(lane_names[lane]), comparison.busy[lane]));
   table.row(cells<Bytes>("device peak", comparison.device_peak));
   table.row(cells<Bytes>("host peak", comparison.host_peak));
   return table.text();
@@ -147,10 +159,11 @@ class CompareCommand final : public Command {
     figure("host_peak_bytes", comparison.host_peak);
     json.key("busy_ns").begin_object();
     for (std::size_t lane = 0; lane < lane_names.size(); ++lane)
-      figure(lane_names[lane], comparison.busy[lane]);
+      if (is_told(comparison, static_cast<Lane>(lane))) figure(lane_names[lane], comparison.busy[lane]);
     json.end_object().key("stalls").begin_object();
     for (std::size_t cause = 0; cause < stall_names.size(); ++cause)
-      figure(stall_names[cause], comparison.stalls[cause]);
+      if (is_told(comparison, static_cast<StallCause>(cause)))
+        figure(stall_names[cause], comparison.stalls[cause]);
     json.end_object()
         .field("only_predicted", comparison.only_predicted())
         .field("only_measured", comparison.only_measured())

@@ -29,6 +29,8 @@ std::string remark(const RunPhase& phase, const std::vector<RunPhase>& phases) {
   if (const auto* shortage = std::get_if<OutOfMemory>(&phase.outcome.verdict))
     for (const auto& [space, name] : memory_names)
       if (space == shortage->space) add(std::string("does not fit: ") + name);
+  if (const auto* shortage = std::get_if<OutOfMemory>(&phase.outcome.verdict))
+    if (shortage->space == MemorySpace::disk) add("does not fit: disk");
   return text;
 }
 

@@ -19,13 +19,28 @@ const char* name_of(MemorySpace space) {
       return "host";
     case MemorySpace::pinned:
       return "pinned";
+    case MemorySpace::disk:
+      return "disk";
   }
   return "";
 }
 
 const char* memory_of(MemorySpace space) {
-  return space == MemorySpace::pinned ? "pinned host" : name_of(space);
+  switch (space) {
+    case MemorySpace::device:
+      return "device memory";
+    case MemorySpace::host:
+      return "host memory";
+    case MemorySpace::pinned:
+      return "pinned host memory";
+    case MemorySpace::disk:
+      return "disk space";
+  }
+  return "";
 }
+
+constexpr std::array memory_spaces{MemorySpace::device, MemorySpace::host, MemorySpace::pinned,
+                                   MemorySpace::disk};
 
 // As the machine file says it.
 Bytes memory_in(const Machine& machine, MemorySpace space) {
@@ -36,6 +51,8 @@ Bytes memory_in(const Machine& machine, MemorySpace space) {
       return machine.host.memory;
     case MemorySpace::pinned:
       return machine.host.pinned_limit;
+    case MemorySpace::disk:
+      return machine.disk ? machine.disk->capacity : Bytes{};
   }
   return {};
 }
@@ -52,6 +69,8 @@ Bytes least_memory(const OutOfMemory& shortage, const Predicted& predicted, Memo
       return peaks.host;
     case MemorySpace::pinned:
       return peaks.host_pinned;
+    case MemorySpace::disk:
+      return peaks.disk;
   }
   return {};
 }
@@ -103,17 +122,17 @@ std::string arena_words(const OutOfMemory& shortage) {
 std::string cure_words(const OutOfMemory& shortage, const Predicted& predicted) {
   if (shortage.arena && shortage.fragmentation()) return " Then";
   std::string text;
-  for (MemorySpace space : {MemorySpace::device, MemorySpace::host, MemorySpace::pinned}) {
+  for (MemorySpace space : memory_spaces) {
     const Bytes least = least_memory(shortage, predicted, space);
     if (least <= memory_in(predicted.machine, space)) continue;
-    text += (text.empty() ? " With " : " and ") + readable(least) + " of " + memory_of(space) + " memory";
+    text += (text.empty() ? " With " : " and ") + readable(least) + " of " + memory_of(space);
   }
   return text + " it would fit, and";
 }
 
 std::string shortage_sentence(const OutOfMemory& shortage, const Predicted& predicted) {
   const Run& run = predicted.outcome.run;
-  return "It does not fit: " + std::string(memory_of(shortage.space)) + " memory runs out at " +
+  return "It does not fit: " + std::string(memory_of(shortage.space)) + " runs out at " +
          title_of(predicted.program.steps[shortage.step]) + ", which needs " + readable(shortage.needed) +
          " where " + readable(std::max(Bytes{}, shortage.free)) + " are free." +
          (shortage.arena ? arena_words(shortage) : "") + cure_words(shortage, predicted) +
@@ -211,13 +230,15 @@ void write_run(JsonWriter& json, const Run& run) {
   json.field("step_ns", run.step).field("compute_ns", run.compute).field("stall_ns", run.stall());
   json.key("stalls").begin_row();
   for (std::size_t cause = 0; cause < stall_names.size(); ++cause)
-    json.field(stall_names[cause], run.stalls[cause]);
+    if (cause != static_cast<std::size_t>(StallCause::disk) || run.stalls[cause] > Nanos{})
+      json.field(stall_names[cause], run.stalls[cause]);
   json.end_object()
       .field("peak_bytes", run.peaks.device)
       .field("peak_reserved_bytes", run.peaks.device_reserved)
       .field("host_peak_bytes", run.peaks.host)
       .field("host_activation_peak_bytes", run.peaks.host_activation)
       .field("host_pinned_peak_bytes", run.peaks.host_pinned);
+  if (run.peaks.disk > Bytes{}) json.field("disk_peak_bytes", run.peaks.disk);
 }
 
 void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {

@@ -44,7 +44,7 @@ std::string sentence(const Predicted& predicted, const Machine& machine);
 // runs out the space, step, bytes needed and free, and the least size of that memory that would do; of a
 // caching arena the cause and its state then.
 void write_verdict(JsonWriter& json, const Predicted& predicted);
-// step_ns to host_pinned_peak_bytes.
+// step_ns to host_pinned_peak_bytes; where a disk is used, disk_peak_bytes and its stalls, too.
 void write_run(JsonWriter& json, const Run& run);
 
 void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts);

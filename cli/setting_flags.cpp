@@ -62,6 +62,11 @@ constexpr SettingFlag table[] = {
        return s.transfer.pinned_max ? Value(s.transfer.pinned_max->value) : std::nullopt;
      },
      [](Settings& s, std::int64_t v) { s.transfer.pinned_max = Bytes{v}; }},
+    {"--disk-over", "disk_over_bytes", SizeValue{}, "Offloaded activations over this go on to the disk",
+     [](const Settings& s) {
+       return s.transfer.disk_over ? Value(s.transfer.disk_over->value) : std::nullopt;
+     },
+     [](Settings& s, std::int64_t v) { s.transfer.disk_over = Bytes{v}; }},
     {"--accumulate", "accumulate", CountValue{1}, "Micro-batches before the optimizer runs",
      [](const Settings& s) -> Value { return s.step.accumulate; },
      [](Settings& s, std::int64_t v) { s.step.accumulate = v; }},

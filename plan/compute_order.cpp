@@ -25,7 +25,7 @@ class Ordering {
     const StepId first = next();
     if (plan_.step.optimizer == OptimizerPlace::host) {
       builder_.compute(StepKind::optimizer, {}, *table_.fixed.host_optimizer);
-    } else if (plan_.step.optimizer == OptimizerPlace::streamed) {
+    } else if (streams_states(plan_.step.optimizer)) {
       for (const OptimizerShare& share : optimizer_shares(table_))
         builder_.compute(StepKind::optimizer, share.block, share.time);
     } else {

@@ -111,6 +111,9 @@ void warn_of_no_effect(Expansion& expansion, const BlockTable& table, const Sett
   const auto warn = [&](const std::string& text) { expansion.warnings.push_back(text); };
   if (settings.swap.keep > 0 && (settings.swap.mode != SwapMode::stream || settings.swap.blocks == 0))
     warn("swap_keep has no effect: no layers stream");
+  const bool offloads = settings.policy == Policy::offload || settings.policy == Policy::recompute_offload;
+  if (settings.transfer.disk_over && !offloads)
+    warn("disk_over_bytes has no effect: no activations are offloaded");
   if (settings.policy == Policy::keep) {
     if (settings.scope) warn("scope has no effect with policy keep");
     if (settings.interval != 1 || settings.stride)

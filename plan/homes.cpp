@@ -21,9 +21,11 @@ std::vector<Buffer> weight_homes(const BlockTable& table, const Plan& plan) {
 }
 
 Buffer optimizer_home(const BlockTable& table, const Plan& plan) {
-  const bool away = plan.step.optimizer != OptimizerPlace::device;
-  return {
-      away ? Space::host : Space::device, BufferKind::optimizer_state, {}, {}, table.fixed.optimizer_state};
+  const OptimizerPlace place = plan.step.optimizer;
+  const Space space = place == OptimizerPlace::device ? Space::device
+                      : place == OptimizerPlace::disk ? Space::disk
+                                                      : Space::host;
+  return {space, BufferKind::optimizer_state, {}, {}, table.fixed.optimizer_state};
 }
 
 }  // namespace stowage

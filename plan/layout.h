@@ -19,11 +19,11 @@ struct Layout {
   ProgramBuilder builder;
   ComputeOrder order;
 
-  // Copy k of a sequence is issued when the step that needs copy k-prefetch begins; the first ones at
-  // `start`.
+  // Copy k of a sequence is issued when the step that needs copy k-prefetch begins, or so many times
+  // prefetch; the first ones at `start`.
   template <class NeededBy>
-  Trigger issue_of(std::size_t k, Trigger start, NeededBy needed_by) const {
-    const auto ahead = static_cast<std::uint64_t>(plan.transfer.prefetch);
+  Trigger issue_of(std::size_t k, Trigger start, NeededBy needed_by, std::uint64_t times = 1) const {
+    const std::uint64_t ahead = times * static_cast<std::uint64_t>(plan.transfer.prefetch);
     if (ahead == 0) return {needed_by(k), Edge::ready};
     return k < ahead ? start : Trigger{needed_by(k - ahead), Edge::begin};
   }

@@ -17,7 +17,7 @@ inline constexpr std::array<std::string_view, 2> segmenting_names = {"contiguous
 inline constexpr std::array<std::string_view, 3> scope_names = {"attention", "ffn", "other"};
 inline constexpr std::array<std::string_view, 3> swap_which_names = {"last", "first", "spread"};
 inline constexpr std::array<std::string_view, 3> swap_mode_names = {"h2d", "two-way", "stream"};
-inline constexpr std::array<std::string_view, 3> optimizer_names = {"device", "host", "streamed"};
+inline constexpr std::array<std::string_view, 4> optimizer_names = {"device", "host", "streamed", "disk"};
 inline constexpr std::array<std::string_view, 2> activation_names = {"keep", "recompute"};
 inline constexpr std::array<std::string_view, 4> residence_names = {"resident", "h2d", "two-way", "stream"};
 

@@ -20,7 +20,7 @@ class OptimizerPlacement {
     builder_.initial(optimizer_home(table_, layout_.plan));
     for (std::uint32_t i = table_.size(); i-- > 0;) place_gradient(i);
     if (place_ == OptimizerPlace::host) bring_weights_back();
-    if (place_ == OptimizerPlace::streamed) stream_states();
+    if (streams_states(place_)) stream_states();
   }
 
  private:
@@ -28,6 +28,15 @@ class OptimizerPlacement {
   void send_gradient(std::uint32_t i, BufferId device, Bytes bytes);
   void bring_weights_back();
   void stream_states();
+
+  // Host memory on the way from the disk, and what brings it there.
+  struct Bucket {
+    CopyId copy;
+    BufferId host;
+  };
+  std::optional<Bucket> read_state(const OptimizerShare& share, Trigger issue);
+  void write_state(const OptimizerShare& share, CopyId store, Trigger issue);
+  BufferId bucket(const OptimizerShare& share);
 
   Layout& layout_;
   ProgramBuilder& builder_;
@@ -77,9 +86,13 @@ void OptimizerPlacement::stream_states() {
   const auto needed_by = [&](std::size_t k) { return static_cast<StepId>(first + k); };
   for (std::size_t k = 0; k < shares.size(); ++k) {
     const OptimizerShare& share = shares[k];
-    const Trigger issue = layout_.issue_of(k, begin_of(last_.blocks.front().backward), needed_by);
+    const Trigger start = begin_of(last_.blocks.front().backward);
+    const std::optional<Bucket> read = read_state(share, layout_.issue_of(k, start, needed_by, 2));
+    const Trigger issue = layout_.issue_of(k, start, needed_by);
     const CopyId load =
-        builder_.copy({StepKind::load_state, Lane::h2d, share.block, {}, {}, share.state, issue});
+        builder_.copy({StepKind::load_state, Lane::h2d, share.block, {}, {}, share.state, issue},
+                      read ? std::optional(read->copy) : std::nullopt);
+    if (read) builder_.free_after(read->host, load);
     const BufferId state =
         builder_.buffer({Space::device, BufferKind::optimizer_state, share.block, {}, share.state});
     builder_.alloc_at_issue(state, load);
@@ -87,7 +100,33 @@ void OptimizerPlacement::stream_states() {
     const CopyId store = builder_.copy(
         {StepKind::store_state, Lane::d2h, share.block, {}, {}, share.state, end_of(only(needed_by(k)))});
     builder_.free_after(state, store);
+    write_state(share, store, end_of(only(needed_by(k))));
   }
+}
+
+// To where the load takes it from; absent: where states are on the host.
+std::optional<OptimizerPlacement::Bucket> OptimizerPlacement::read_state(const OptimizerShare& share,
+                                                                         Trigger issue) {
+  if (place_ != OptimizerPlace::disk) return {};
+  const CopyId read =
+      builder_.copy({StepKind::load_state, Lane::disk_read, share.block, {}, {}, share.state, issue});
+  const BufferId host = bucket(share);
+  builder_.alloc_at_issue(host, read);
+  return Bucket{read, host};
+}
+
+// From where the store has brought it.
+void OptimizerPlacement::write_state(const OptimizerShare& share, CopyId store, Trigger issue) {
+  if (place_ != OptimizerPlace::disk) return;
+  const CopyId write = builder_.copy(
+      {StepKind::store_state, Lane::disk_write, share.block, {}, {}, share.state, issue}, store);
+  const BufferId host = bucket(share);
+  builder_.alloc_at_issue(host, store);
+  builder_.free_after(host, write);
+}
+
+BufferId OptimizerPlacement::bucket(const OptimizerShare& share) {
+  return builder_.buffer({Space::host, BufferKind::optimizer_state, share.block, {}, share.state});
 }
 
 }  // namespace

@@ -9,12 +9,29 @@
 namespace stowage {
 namespace {
 
-// A buffer that was sent to the host: what took it there and where it lies.
+// A buffer that was sent to the host: what took it there and where it lies. On its way back from the disk it
+// is as if it had come to the host by that copy.
 struct Sent {
   CopyId store;
   BufferId host;
   std::optional<std::uint32_t> storage;  // absent: what a recomputation starts from
   Bytes bytes;
+  struct OnDisk {
+    CopyId write;
+    BufferId buffer;
+  };
+  std::optional<OnDisk> on_disk = {};  // where it goes on from the host
+
+  Step out(Lane lane, std::uint32_t block, Trigger issue) const {
+    return {storage ? StepKind::store_saved : StepKind::store_input, lane, block, storage, {}, bytes, issue};
+  }
+  Step back(Lane lane, std::uint32_t block, Trigger issue) const {
+    return {
+        storage ? StepKind::restore_saved : StepKind::restore_input, lane, block, storage, {}, bytes, issue};
+  }
+  Buffer in(Space space, std::uint32_t block) const {
+    return {space, storage ? BufferKind::saved : BufferKind::activation, block, storage, bytes};
+  }
 };
 
 class PassPlacement {
@@ -33,6 +50,7 @@ class PassPlacement {
     layout_.within(only(pass_.epilogue), BufferKind::workspace, n_, table_.fixed.epilogue_bytes);
     inputs_[0] = first_input();
     for (std::uint32_t i = 0; i < n_; ++i) place_block(i);
+    place_writes();
     place_restores();
   }
 
@@ -58,7 +76,10 @@ class PassPlacement {
   void place_gradient_of_output(std::uint32_t i);
   void place_saved(std::uint32_t i);
   void send(std::uint32_t i, std::optional<std::uint32_t> storage, BufferId device, Bytes bytes);
+  void place_writes();
+  void write(std::uint32_t i, Sent& sent);
   void place_restores();
+  void read(std::uint32_t i, Trigger issue);
   void bring_back(std::uint32_t i, Trigger issue);
 
   Layout& layout_;
@@ -145,16 +166,42 @@ void PassPlacement::place_saved(std::uint32_t i) {
 // At the end of block i's forward.
 void PassPlacement::send(std::uint32_t i, std::optional<std::uint32_t> storage, BufferId device,
                          Bytes bytes) {
-  const StepKind kind = storage ? StepKind::store_saved : StepKind::store_input;
-  const BufferKind what = storage ? BufferKind::saved : BufferKind::activation;
-  const CopyId store =
-      builder_.copy({kind, Lane::d2h, i, storage, {}, bytes, end_of(pass_.blocks[i].forward)});
-  const BufferId host = builder_.buffer({Space::host, what, i, storage, bytes});
-  builder_.alloc_at_issue(host, store);
-  builder_.free_after(device, store);
-  sent_[i].push_back({store, host, storage, bytes});
+  Sent sent{0, 0, storage, bytes};
+  sent.store = builder_.copy(sent.out(Lane::d2h, i, end_of(pass_.blocks[i].forward)));
+  sent.host = builder_.buffer(sent.in(Space::host, i));
+  builder_.alloc_at_issue(sent.host, sent.store);
+  builder_.free_after(device, sent.store);
+  sent_[i].push_back(sent);
 }
 
+// What was sent last comes back first, so that it stays on the host as long as there is room.
+void PassPlacement::place_writes() {
+  if (!plan_.transfer.disk_over) return;
+  Bytes room = *plan_.transfer.disk_over;
+  bool stays = true;
+  std::vector<std::pair<std::uint32_t, Sent*>> leaving;
+  for (std::uint32_t i = n_; i-- > 0;)
+    for (auto sent = sent_[i].rbegin(); sent != sent_[i].rend(); ++sent) {
+      stays = stays && sent->bytes <= room;
+      if (stays)
+        room -= sent->bytes;
+      else
+        leaving.emplace_back(i, &*sent);
+    }
+  for (auto each = leaving.rbegin(); each != leaving.rend(); ++each) write(each->first, *each->second);
+}
+
+// As soon as it is on the host, where it leaves a bucket for others.
+void PassPlacement::write(std::uint32_t i, Sent& sent) {
+  const Trigger issue = end_of(pass_.blocks[i].forward);
+  const CopyId copy = builder_.copy(sent.out(Lane::disk_write, i, issue), sent.store);
+  const BufferId buffer = builder_.buffer(sent.in(Space::disk, i));
+  builder_.alloc_at_issue(buffer, copy);
+  builder_.free_after(sent.host, copy);
+  sent.on_disk = {copy, buffer};
+}
+
+// Reads go as far ahead of restores as these go ahead of their use.
 void PassPlacement::place_restores() {
   std::vector<std::uint32_t> blocks;
   for (std::uint32_t i = 0; i < n_; ++i)
@@ -162,19 +209,29 @@ void PassPlacement::place_restores() {
   const auto resumes = [&](std::uint32_t block) { return pass_.blocks[block].resumes(); };
   std::sort(blocks.begin(), blocks.end(),
             [&](std::uint32_t a, std::uint32_t b) { return resumes(a) < resumes(b); });
-  for (std::size_t k = 0; k < blocks.size(); ++k)
-    bring_back(blocks[k], layout_.issue_of(k, begin_of(only(pass_.epilogue)),
-                                           [&](std::size_t j) { return resumes(blocks[j]); }));
+  const Trigger start = begin_of(only(pass_.epilogue));
+  const auto needed_by = [&](std::size_t k) { return resumes(blocks[k]); };
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    read(blocks[k], layout_.issue_of(k, start, needed_by, 2));
+    bring_back(blocks[k], layout_.issue_of(k, start, needed_by));
+  }
+}
+
+void PassPlacement::read(std::uint32_t i, Trigger issue) {
+  for (Sent& sent : sent_[i]) {
+    if (!sent.on_disk) continue;
+    sent.store = builder_.copy(sent.back(Lane::disk_read, i, issue), sent.on_disk->write);
+    sent.host = builder_.buffer(sent.in(Space::host, i));
+    builder_.alloc_at_issue(sent.host, sent.store);
+    builder_.free_after(sent.on_disk->buffer, sent.store);
+  }
 }
 
 void PassPlacement::bring_back(std::uint32_t i, Trigger issue) {
   const BlockSteps& steps = pass_.blocks[i];
   for (const Sent& sent : sent_[i]) {
-    const StepKind kind = sent.storage ? StepKind::restore_saved : StepKind::restore_input;
-    const BufferKind what = sent.storage ? BufferKind::saved : BufferKind::activation;
-    const CopyId restore =
-        builder_.copy({kind, Lane::h2d, i, sent.storage, {}, sent.bytes, issue}, sent.store);
-    const BufferId device = builder_.buffer({Space::device, what, i, sent.storage, sent.bytes});
+    const CopyId restore = builder_.copy(sent.back(Lane::h2d, i, issue), sent.store);
+    const BufferId device = builder_.buffer(sent.in(Space::device, i));
     builder_.alloc_at_issue(device, restore);
     builder_.free(device, end_of(steps.backward));
     builder_.free_after(sent.host, restore);

@@ -32,12 +32,16 @@ std::span<const MemoryEffect> Program::effects_at(StepId step, Edge edge) const 
 }
 
 std::optional<BufferId> host_side(const Program& program, StepId copy) {
-  const bool stores = program.steps[copy].lane == Lane::d2h;
+  const bool stores = fills_host(program.steps[copy].lane);
   for (const MemoryEffect& effect : program.effects_at(copy, stores ? Edge::ready : Edge::end))
     if (const Buffer& buffer = program.buffers[effect.buffer];
         effect.alloc == stores && is_pinnable(buffer) && buffer.bytes == program.steps[copy].bytes)
       return effect.buffer;
   return {};
+}
+
+bool uses_disk(const Program& program) {
+  return !program.lane(Lane::disk_read).empty() || !program.lane(Lane::disk_write).empty();
 }
 
 std::string describe(const Program& program) {

@@ -1,4 +1,4 @@
-// A program: a plan compiled to steps on three lanes. The simulator and the runtime are two interpreters of
+// A program: a plan compiled to steps on lanes. The simulator and the runtime are two interpreters of
 // it.
 //
 // Each lane carries out its steps in order. Copies enter their lane when a compute step reaches an edge:
@@ -7,7 +7,7 @@
 //   compute ...|~~~waits~~~|=====step k=====|        ready of k = end of k-1 (0 for the first)
 //
 //   h2d   step: issued at its trigger, starts after its lane's previous copy and after all its waits
-//   d2h   the same
+//   d2h   the same; so do disk_read and disk_write, between the host and the disk
 //
 // So the order on every lane is known when the program is compiled; only times are left to the interpreter.
 #pragma once
@@ -70,7 +70,7 @@ enum class BufferKind : std::uint8_t {
 };
 inline constexpr int buffer_kind_count = 9;
 
-enum class Space : std::uint8_t { device, host };
+enum class Space : std::uint8_t { device, host, disk };
 
 struct Buffer {
   Space space;
@@ -99,7 +99,7 @@ struct MemoryEffect {
 };
 
 struct Program {
-  std::vector<Step> steps;              // the compute lane, then h2d, then d2h
+  std::vector<Step> steps;              // by lane
   std::array<Range, lane_count> lanes;  // their steps
   std::vector<Range> wait_ranges;       // for each step, into `waits`
   std::vector<StepId> waits;            // steps that must have ended before it begins
@@ -107,7 +107,8 @@ struct Program {
   std::vector<BufferId> initial;                             // buffers that live when the step begins
   std::vector<std::array<Range, edge_count>> effect_ranges;  // for each step and edge, into `effects`
   std::vector<MemoryEffect> effects;
-  std::array<bool, lane_count> single_stream{true, true, true};  // a lane whose every copy pays the latency
+  std::array<bool, lane_count> single_stream{true, true, true, false,
+                                             false};  // a lane whose every copy pays the latency
   PinnedCaps pinned;
 
   std::span<const Step> lane(Lane which) const;
@@ -117,9 +118,18 @@ struct Program {
   std::span<const MemoryEffect> effects_at(StepId step, Edge edge) const;
 };
 
-// The host buffer of its size that comes or goes with a copy: what a store allocates as it is issued, and
-// what a copy to the device frees as it ends. Absent: swapped weights, which have a place of their own.
+// Whether a copy fills host memory, or reads it.
+inline bool fills_host(Lane lane) {
+  return lane == Lane::d2h || lane == Lane::disk_read;
+}
+
+// The host buffer of its size that comes or goes with a copy: what one that fills it allocates as it is
+// issued, and what one that reads it frees as it ends. Absent: swapped weights, which have a place of their
+// own.
 std::optional<BufferId> host_side(const Program& program, StepId copy);
+
+// Whether anything is copied from or to a disk.
+bool uses_disk(const Program& program);
 
 // Plan -> Program. The plan must have passed check(). Cost: linear in steps.
 Program compile(const BlockTable& table, const Plan& plan);

@@ -51,7 +51,7 @@ Program ProgramBuilder::finish(const TransferSettings& transfer) {
   sort_lanes();
   resolve_waits();
   resolve_effects();
-  program_.single_stream = {true, transfer.h2d_streams == 1, transfer.d2h_streams == 1};
+  program_.single_stream = {true, transfer.h2d_streams == 1, transfer.d2h_streams == 1, false, false};
   program_.pinned = {transfer.max_buckets, transfer.pinned_max};
   return std::exchange(program_, {});
 }
@@ -61,7 +61,7 @@ void ProgramBuilder::sort_lanes() {
   program_.lanes[0] = {0, compute_steps};
   copy_steps_.resize(copies_.size());
   std::vector<CopyId> order;
-  for (Lane lane : {Lane::h2d, Lane::d2h}) {
+  for (Lane lane : {Lane::h2d, Lane::d2h, Lane::disk_read, Lane::disk_write}) {
     order.clear();
     for (CopyId copy = 0; copy < copies_.size(); ++copy)
       if (copies_[copy].step.lane == lane) order.push_back(copy);

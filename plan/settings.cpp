@@ -35,6 +35,7 @@ void check(const Settings& settings) {
   if (transfer.max_buckets) require(*transfer.max_buckets >= 0, "max_buckets", "must not be negative");
   if (transfer.pinned_max)
     require(transfer.pinned_max->value >= 0, "pinned_max_bytes", "must not be negative");
+  if (transfer.disk_over) require(transfer.disk_over->value >= 0, "disk_over_bytes", "must not be negative");
 }
 
 std::string describe(const Settings& settings) {
@@ -58,6 +59,7 @@ std::string describe(const Settings& settings) {
   if (settings.step.accumulate != 1) text += ", accumulate " + std::to_string(settings.step.accumulate);
   const TransferSettings& transfer = settings.transfer;
   const TransferSettings defaults;
+  if (transfer.disk_over) text += ", over " + std::to_string(transfer.disk_over->value) + " B to disk";
   if (transfer.prefetch != defaults.prefetch) text += ", prefetch " + std::to_string(transfer.prefetch);
   if (transfer.h2d_streams != 1) text += ", h2d streams " + std::to_string(transfer.h2d_streams);
   if (transfer.d2h_streams != 1) text += ", d2h streams " + std::to_string(transfer.d2h_streams);

@@ -39,6 +39,9 @@ struct TransferSettings {
   std::int64_t h2d_streams = 1, d2h_streams = 1;
   std::optional<std::int64_t> max_buckets;  // absent: no limit
   std::optional<Bytes> pinned_max;
+  // Activations that the host keeps of a pass; what is sent to it over this goes on to the disk, which is
+  // what was sent first, as it comes back last. Absent: all stay.
+  std::optional<Bytes> disk_over = {};
 
   bool operator==(const TransferSettings&) const = default;
 };
@@ -47,7 +50,12 @@ struct TransferSettings {
 //   device    states on the device
 //   host      both on the host: gradients go there, weights come back
 //   streamed  states on the host; each block's come to the device for its update, and go back
-enum class OptimizerPlace : std::uint8_t { device, host, streamed };
+//   disk      the same with states on the disk, through the host
+enum class OptimizerPlace : std::uint8_t { device, host, streamed, disk };
+
+inline bool streams_states(OptimizerPlace place) {
+  return place == OptimizerPlace::streamed || place == OptimizerPlace::disk;
+}
 
 // What a step does around its blocks. Part of every plan, of free ones too.
 struct StepSettings {

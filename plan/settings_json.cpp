@@ -22,6 +22,7 @@ void read_transfer_keys(const JsonNode& node, TransferSettings& transfer) {
   read_integer(node, "d2h_streams", 1, transfer.d2h_streams);
   if (const auto buckets = node.find_value("max_buckets")) transfer.max_buckets = buckets->integer(0);
   if (const auto most = node.find_value("pinned_max_bytes")) transfer.pinned_max = most->bytes();
+  if (const auto over = node.find_value("disk_over_bytes")) transfer.disk_over = over->bytes();
 }
 
 void read_step_keys(const JsonNode& node, StepSettings& step) {
@@ -41,6 +42,7 @@ void write_transfer_keys(JsonWriter& json, const TransferSettings& transfer) {
   transfer.max_buckets ? json.value(*transfer.max_buckets) : json.null();
   json.key("pinned_max_bytes");
   transfer.pinned_max ? json.value(*transfer.pinned_max) : json.null();
+  if (transfer.disk_over) json.field("disk_over_bytes", *transfer.disk_over);
 }
 
 }  // namespace
@@ -48,7 +50,7 @@ void write_transfer_keys(JsonWriter& json, const TransferSettings& transfer) {
 Settings read_settings(const JsonNode& node) {
   node.allow({"policy", "interval", "stride", "segmenting", "scope", "swap_blocks", "swap_which", "swap_mode",
               "swap_keep", "prefetch", "h2d_streams", "d2h_streams", "max_buckets", "pinned_max_bytes",
-              "accumulate", "optimizer"});
+              "accumulate", "optimizer", "disk_over_bytes"});
   Settings settings;
   read_choice(node, "policy", policy_names, settings.policy);
   read_integer(node, "interval", 1, settings.interval);
@@ -71,7 +73,8 @@ Settings read_settings(const JsonNode& node) {
 }
 
 TransferSettings read_transfer(const JsonNode& node) {
-  node.allow({"prefetch", "h2d_streams", "d2h_streams", "max_buckets", "pinned_max_bytes"});
+  node.allow(
+      {"prefetch", "h2d_streams", "d2h_streams", "max_buckets", "pinned_max_bytes", "disk_over_bytes"});
   TransferSettings transfer;
   read_transfer_keys(node, transfer);
   return transfer;

@@ -50,6 +50,8 @@ void check_known(const Program& program, std::uint32_t blocks) {
   std::vector<bool> saved(blocks);
   std::size_t passes = 0;
   for (const Step& step : program.steps) {
+    if (of_disk(step.lane))
+      refuse("disk_over_bytes", "nothing is put on a disk: expected none, and all offloaded on the host");
     passes += step.kind == StepKind::epilogue;
     if (passes > 1) refuse("accumulate", "one micro-batch a step is carried out, not several");
     if (step.kind == StepKind::store_gradient || step.kind == StepKind::load_state)

@@ -46,6 +46,9 @@ std::map<std::string, std::int64_t> counters_of(const Program& program, const St
                                                {"bytes_d2h", moved[static_cast<int>(Lane::d2h)].value},
                                                {"prefetch_on_time", on_time},
                                                {"prefetch_late", late}};
+  if (uses_disk(program))
+    for (Lane lane : {Lane::disk_read, Lane::disk_write})
+      counters[std::string("bytes_") + name_of(lane)] = moved[static_cast<int>(lane)].value;
   const PinnedReport pool = host.report();
   if (pool.totals.served.accesses == 0) return counters;
   counters["pageable_copies"] = pageable;

@@ -8,8 +8,7 @@
 namespace stowage {
 
 struct Engine::State {
-  explicit State(const Machine& machine)
-      : machine(machine), copies(machine.links), host(machine), ledger(machine) {
+  explicit State(const Machine& machine) : machine(machine), copies(machine), host(machine), ledger(machine) {
     if (machine.arena == ArenaKind::caching) reservation.emplace(machine);
   }
 
@@ -19,8 +18,16 @@ struct Engine::State {
     const bool pooled = books || timeline || pinned_memory_is_short(program, machine);
     if (pooled) host.open(program, books ? *books : own);
     HostPool* const pool = pooled ? &host : nullptr;
-    return machine.links.undisturbed() ? simulate(program, SteadyPace(machine.links), timeline, pool)
-                                       : simulate(program, SharedPace(machine.links), timeline, pool);
+    copies.require_disk_of(program);
+    return uses_disk(program) ? simulate<lane_count>(program, timeline, pool)
+                              : simulate<lane_count - 2>(program, timeline, pool);
+  }
+
+  template <int lanes>
+  Outcome simulate(const Program& program, Timeline* timeline, HostPool* pool) {
+    const Links& links = machine.links;
+    return links.undisturbed() ? simulate(program, SteadyPace<lanes>(links), timeline, pool)
+                               : simulate(program, SharedPace<lanes>(links), timeline, pool);
   }
 
   template <class Pace>
@@ -33,10 +40,11 @@ struct Engine::State {
     execution.run();
     Outcome outcome;
     const Levels& peaks = ledger.peaks();
-    outcome.run = {execution.now(),
-                   execution.computed(),
-                   {peaks.device, peaks.device, peaks.host, peaks.host_activation, peaks.host_pinned},
-                   execution.stalls().sums()};
+    outcome.run = {
+        execution.now(),
+        execution.computed(),
+        {peaks.device, peaks.device, peaks.host, peaks.host_activation, peaks.host_pinned, peaks.disk},
+        execution.stalls().sums()};
     if (reservation) outcome.run.peaks.device_reserved = reserve(program, timeline);
     outcome.verdict = judge(execution.deadlock());
     if (timeline) tell(program, outcome.run, *timeline);

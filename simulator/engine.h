@@ -1,7 +1,7 @@
 // The discrete-event engine: carries out a program on a machine, on paper.
 //
 // The order on every lane is known, so that nothing is sorted and no queue of events is kept: the next thing
-// to happen is the earliest end among three lanes. At one instant frees come before allocations, and what
+// to happen is the earliest end among the lanes. At one instant frees come before allocations, and what
 // takes no time is over before memory is counted.
 //
 // Where the machine's links slow each other (`duplex`) or compute (`compute_slowdown`), shares are taken in
@@ -34,7 +34,8 @@ class Engine {
   explicit Engine(const Machine& machine);
   ~Engine();
 
-  // Throws InputError where a time or a size passes 63 bits. Cost: linear in the program's steps, but for
+  // Throws InputError where a time or a size passes 63 bits, and where a program uses a disk that the machine
+  // does not have. Cost: linear in the program's steps, but for
   // what a caching arena costs.
   Outcome simulate(const Program& program);
   // The same, and everything that happened on the way, up to where a deadlock stopped it. The timeline's name

@@ -13,7 +13,8 @@
 namespace stowage {
 namespace {
 
-constexpr int compute = 0, h2d = 1, d2h = 2;
+constexpr int compute = 0, h2d = 1;
+constexpr std::array copy_lanes{2, 1, 3, 4};  // stores first: others wait for them
 
 // Start times by recurrence.
 class Timing {
@@ -29,7 +30,7 @@ class Timing {
     for (bool moved = true; moved;) {
       moved = false;
       while (next_[compute] != program_.lanes[compute].end && time_compute()) moved = true;
-      for (int lane : {d2h, h2d})
+      for (int lane : copy_lanes)
         while (next_[lane] != program_.lanes[lane].end && time_copy(lane)) moved = true;
     }
     for (int lane = 0; lane < lane_count; ++lane)
@@ -40,7 +41,7 @@ class Timing {
   // Once run: step, compute and stalls.
   Run figures() const {
     Run run;
-    run.step = std::max({ended_[compute], ended_[h2d], ended_[d2h]});
+    run.step = *std::max_element(ended_.begin(), ended_.end());
     run.compute = computed_;
     run.stalls = stalls_;
     run.stalls[static_cast<int>(StallCause::drain)] = run.step - ended_[compute];
@@ -49,9 +50,8 @@ class Timing {
 
  private:
   bool known(StepId step) const {
-    const int lane = step < program_.lanes[compute].end ? compute
-                     : step < program_.lanes[h2d].end   ? h2d
-                                                        : d2h;
+    int lane = compute;
+    while (step >= program_.lanes[lane].end) ++lane;
     return step < next_[lane];
   }
   // Raises `begin` to the latest end that the step waits for; false where one is not known yet.
@@ -97,7 +97,7 @@ class Timing {
   }
 
   // While a copy to the device that the step needs is still to come, the stall is what that lane does; after
-  // it, and where that lane stands still itself, it is a store.
+  // it, and where that lane stands still itself, it is a store or the disk.
   void attribute(StepId step, Nanos ready, Nanos begin) {
     Nanos until = ready;
     for (StepId wait : program_.waits_of(step))
@@ -109,10 +109,22 @@ class Timing {
       const bool idle = copy.begin > at;
       const bool weights = program_.steps[watched_].kind == StepKind::load_weights;
       const Nanos next = std::min(idle ? copy.begin : copy.end, until);
-      charge(idle ? StallCause::store : weights ? StallCause::weights : StallCause::restore, next - at);
+      if (idle)
+        charge_idle(watched_, at, next);
+      else
+        charge(weights ? StallCause::weights : StallCause::restore, next - at);
       at = next;
     }
     charge(StallCause::store, begin - until);
+  }
+  // The lane of copies to the device stands still before `copy`.
+  void charge_idle(StepId copy, Nanos from, Nanos to) {
+    Nanos read = from;
+    for (StepId wait : program_.waits_of(copy))
+      if (program_.steps[wait].lane == Lane::disk_read) read = std::max(read, times_[wait].end);
+    read = std::min(read, to);
+    charge(StallCause::disk, read - from);
+    charge(StallCause::store, to - read);
   }
   void charge(StallCause cause, Nanos time) { stalls_[static_cast<int>(cause)] += time; }
 
@@ -138,18 +150,19 @@ class Merging {
     LaneState& steps = lanes_[compute];
     steps.edge = Edge::ready;
     if (steps.step != steps.end) steps.at = Nanos{};
-    for (int lane : {h2d, d2h}) find_edge(lanes_[lane]);
+    for (int lane : copy_lanes) find_edge(lanes_[lane]);
   }
 
   Peaks run() {
     for (BufferId id : program_.initial) add(levels_, program_.buffers[id], rounding_);
-    for (Nanos now; now != never; now = std::min({lanes_[compute].at, lanes_[h2d].at, lanes_[d2h].at})) {
+    for (Nanos now; now != never; now = next()) {
       while (lanes_[compute].at == now) pass_compute_edge();
-      for (int lane : {h2d, d2h})
+      for (int lane : copy_lanes)
         while (lanes_[lane].at == now) pass_copy_edge(lanes_[lane]);
       raise_peaks();
     }
-    return {peaks_.device, peaks_.device, peaks_.host, peaks_.host_activation, peaks_.host_pinned};
+    return {peaks_.device,          peaks_.device,      peaks_.host,
+            peaks_.host_activation, peaks_.host_pinned, peaks_.disk};
   }
 
  private:
@@ -158,6 +171,12 @@ class Merging {
     Edge edge;  // the edge to come, of `step`
     Nanos at;   // when
   };
+
+  Nanos next() const {
+    Nanos next = never;
+    for (const LaneState& lane : lanes_) next = std::min(next, lane.at);
+    return next;
+  }
 
   void apply(StepId step, Edge edge) {
     const Range range = program_.effect_ranges[step][static_cast<int>(edge)];
@@ -173,10 +192,12 @@ class Merging {
   void pass_compute_edge() {
     LaneState& lane = lanes_[compute];
     apply(lane.step, lane.edge);
-    for (LaneState* copies : {&lanes_[h2d], &lanes_[d2h]})
-      while (copies->issued != copies->end &&
-             program_.steps[copies->issued].issue <= Trigger{lane.step, lane.edge})
-        apply(copies->issued++, Edge::ready);
+    for (int each : copy_lanes) {
+      LaneState& copies = lanes_[each];
+      while (copies.issued != copies.end &&
+             program_.steps[copies.issued].issue <= Trigger{lane.step, lane.edge})
+        apply(copies.issued++, Edge::ready);
+    }
     if (lane.edge == Edge::ready) {
       lane.edge = Edge::begin;
       lane.at = times_[lane.step].begin;
@@ -220,6 +241,7 @@ class Merging {
     peaks_.host = std::max(peaks_.host, levels_.host);
     peaks_.host_activation = std::max(peaks_.host_activation, levels_.host_activation);
     peaks_.host_pinned = std::max(peaks_.host_pinned, levels_.host_pinned);
+    peaks_.disk = std::max(peaks_.disk, levels_.disk);
   }
 
   const Program& program_;
@@ -233,7 +255,7 @@ class Merging {
 
 struct Evaluator::State {
   explicit State(const Machine& machine)
-      : machine(machine), rounding(machine.host.pinned_rounding), copies(machine.links) {
+      : machine(machine), rounding(machine.host.pinned_rounding), copies(machine) {
     if (machine.arena == ArenaKind::caching) reservation.emplace(machine);
   }
 
@@ -259,6 +281,7 @@ Evaluator::Evaluator(const Machine& machine) {
 Evaluator::~Evaluator() = default;
 
 std::optional<Run> Evaluator::evaluate(const Program& program) {
+  state_->copies.require_disk_of(program);
   state_->times.resize(program.steps.size());
   Timing timing(program, state_->copies, state_->times);
   if (!timing.run()) return {};

@@ -29,7 +29,8 @@ class Evaluator {
   ~Evaluator();
 
   // Exactly the run that Engine::simulate gives for a program that it serves; absent for a deadlock. Budgets
-  // are the caller's to compare. Cost: linear in the program's steps, less than the engine's.
+  // are the caller's to compare. Throws as Engine::simulate does. Cost: linear in the program's steps, less
+  // than the engine's.
   std::optional<Run> evaluate(const Program& program);
 
  private:

@@ -1,7 +1,8 @@
-// One execution of a program: three lanes, each a cursor over its steps, and the instant they have reached.
+// One execution of a program: lanes, each a cursor over its steps, and the instant they have reached.
 //
 // The order on every lane is known, so there is no queue of events: the next thing to happen is the earliest
-// end among at most three running steps. Copies from `issued` on have not been reached by their trigger.
+// end among the running steps, at most one of each lane. Copies from `issued` on have not been reached by
+// their trigger.
 //
 //   lane   done | head | issued, waiting | not issued
 //               ^next                    ^issued      ^end
@@ -40,7 +41,7 @@ class Execution {
         host_(host),
         times_(times),
         stalls_(stalls) {
-    for (int lane = 0; lane < lane_count; ++lane) {
+    for (int lane = 0; lane < lanes; ++lane) {
       const Range range = program.lanes[lane];
       lanes_[lane] = {range.begin, range.begin, range.end, Nanos{}, false, {}};
     }
@@ -68,7 +69,7 @@ class Execution {
   // Who waits for whom, where lanes are idle and steps are left.
   Deadlock deadlock() const {
     Deadlock found;
-    for (int lane = 0; lane < lane_count; ++lane) {
+    for (int lane = 0; lane < lanes; ++lane) {
       const StepId head = lanes_[lane].next;
       if (head == lanes_[lane].end) continue;
       const bool issued = head < lanes_[lane].issued;
@@ -78,7 +79,14 @@ class Execution {
   }
 
  private:
-  static constexpr int compute = 0, h2d = 1, d2h = 2;
+  static constexpr int compute = 0, h2d = 1, d2h = 2, lanes = Pace::used_lanes;
+  // What fills a host buffer is issued before what reads it.
+  static constexpr auto copy_lanes = [] {
+    if constexpr (lanes == 3)
+      return std::array{h2d, d2h};
+    else
+      return std::array{static_cast<int>(Lane::disk_read), h2d, d2h, static_cast<int>(Lane::disk_write)};
+  }();
 
   struct LaneState {
     StepId next, issued, end;
@@ -89,9 +97,8 @@ class Execution {
   };
 
   bool ended(StepId step) const {
-    const int lane = step < program_.lanes[compute].end ? compute
-                     : step < program_.lanes[h2d].end   ? h2d
-                                                        : d2h;
+    int lane = compute;
+    while (lane + 1 < lanes && step >= program_.lanes[lane].end) ++lane;
     return step < lanes_[lane].next;
   }
   const StepId* first_wait(StepId step) const {
@@ -103,6 +110,12 @@ class Execution {
   bool waits_for_h2d(StepId step) const {
     for (StepId wait : program_.waits_of(step))
       if (!ended(wait) && program_.steps[wait].lane == Lane::h2d) return true;
+    return false;
+  }
+
+  bool waits_for_disk(StepId step) const {
+    for (StepId wait : program_.waits_of(step))
+      if (!ended(wait) && program_.steps[wait].lane == Lane::disk_read) return true;
     return false;
   }
 
@@ -118,8 +131,10 @@ class Execution {
   void reach(StepId step, Edge edge) {
     apply(step, edge);
     const Trigger here{step, edge};
-    for (LaneState* lane : {&lanes_[h2d], &lanes_[d2h]})
-      while (lane->issued != lane->end && program_.steps[lane->issued].issue <= here) issue(lane->issued++);
+    for (int lane : copy_lanes) {
+      LaneState& state = lanes_[lane];
+      while (state.issued != state.end && program_.steps[state.issued].issue <= here) issue(state.issued++);
+    }
   }
   void reach_ready() {
     const LaneState& lane = lanes_[compute];
@@ -127,7 +142,7 @@ class Execution {
   }
 
   void finish_due() {
-    for (int lane : {h2d, d2h})
+    for (int lane : copy_lanes)
       if (pace_.due(lane, now_)) apply(finish(lane), Edge::end);
     if (!pace_.due(compute, now_)) return;
     const StepId step = finish(compute);
@@ -159,7 +174,7 @@ class Execution {
     if (host_) queue_pageable();
   }
   void begin_pinned_copies() {
-    for (int lane : {h2d, d2h})
+    for (int lane : copy_lanes)
       if (can_begin(lane) && !(host_ && is_kept(lanes_[lane].next))) begin_copy(lane);
   }
   // A pageable copy, or one whose memory is still being pinned.
@@ -186,7 +201,8 @@ class Execution {
   // Then a pageable copy goes before the next compute step; of two the one that could have begun earlier.
   bool make_way() {
     begin_pinned_copies();
-    if (pace_.due(h2d, now_) || pace_.due(d2h, now_)) return false;
+    for (int lane : copy_lanes)
+      if (pace_.due(lane, now_)) return false;
     queue_pageable();
     if (pace_.busy(compute) || !host_is_free()) return true;
     const auto &in = lanes_[h2d].queued, &out = lanes_[d2h].queued;
@@ -209,7 +225,7 @@ class Execution {
       if (at > now_) next = std::min(next, at);
     };
     if (!pace_.busy(compute) && lanes_[compute].next != lanes_[compute].end) consider(host_->held_until());
-    for (int lane : {h2d, d2h})
+    for (int lane : copy_lanes)
       if (can_begin(lane))
         consider(host_->copies_pageable(lanes_[lane].next) ? host_->held_until()
                                                            : host_->usable_from(lanes_[lane].next));
@@ -228,6 +244,8 @@ class Execution {
     } else if (pace_.busy(h2d) && waits_for_h2d(lane.next)) {
       const bool weights = program_.steps[lanes_[h2d].next].kind == StepKind::load_weights;
       cause = weights ? StallCause::weights : StallCause::restore;
+    } else if (lanes > 3 && waits_for_h2d(lane.next) && waits_for_disk(lanes_[h2d].next)) {
+      cause = StallCause::disk;
     }
     stalls_.add({cause, program_.steps[lane.next].block, now_, end}, lane.next);
   }
@@ -239,7 +257,7 @@ class Execution {
   HostPool* const host_;
   StepTimes& times_;
   StallLog stalls_;
-  std::array<LaneState, lane_count> lanes_;
+  std::array<LaneState, lanes> lanes_;
   Nanos now_, computed_;
   std::uint64_t round_ = 0;  // counts how often copies have queued for the host
 };

@@ -35,7 +35,7 @@ void HostPool::open(const Program& program, PinnedBuckets& books) {
 void HostPool::issue(StepId copy, Nanos now) {
   const std::optional<BufferId>& side = sides_[copy - first_copy_];
   if (!side) return;
-  if (program_->steps[copy].lane == Lane::d2h)
+  if (fills_host(program_->steps[copy].lane))
     check_out(*side, now);
   else if (buffers_[*side].place == Place::pinned)
     books_->mark_pending(program_->buffers[*side].bytes);

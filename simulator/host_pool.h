@@ -7,7 +7,8 @@
 //   pinning             |p1 | p2 |
 //   d2h                     |store 1|store 2|          each store after its own buffer is pinned
 //
-// A buffer returns when the copy that reads it has ended; from that copy's issue on it is pending.
+// A buffer returns when the copy that reads it has ended; from that copy's issue on it is pending. A copy
+// from the disk asks as a store does, one to the disk reads; pageable memory is as good to both.
 #pragma once
 
 #include <optional>
@@ -33,7 +34,8 @@ class HostPool {
   // buffers.
   void open(const Program& program, PinnedBuckets& books);
 
-  // A copy is issued. Calls come in the order of instants, and at one instant ends of copies before all else.
+  // A copy is issued, of a pair with one buffer the one that fills it first. Calls come in the order of
+  // instants, and at one instant ends of copies before all else.
   void issue(StepId copy, Nanos now);
   // What dies at this edge of a step returns.
   void pass(StepId step, Edge edge);
@@ -41,7 +43,7 @@ class HostPool {
   bool is_pageable(BufferId buffer) const { return buffers_[buffer].place == Place::pageable; }
   bool copies_pageable(StepId copy) const {
     const std::optional<BufferId>& side = sides_[copy - first_copy_];
-    return side && is_pageable(*side);
+    return side && is_pageable(*side) && !of_disk(program_->steps[copy].lane);
   }
   // From when on an issued copy has its host memory.
   Nanos usable_from(StepId copy) const {

@@ -21,6 +21,8 @@ Bytes part(const Levels& levels, MemorySpace space) {
       return levels.host;
     case MemorySpace::pinned:
       return levels.host_pinned;
+    case MemorySpace::disk:
+      return levels.disk;
   }
   return {};
 }
@@ -31,7 +33,7 @@ Bytes part(const Levels& levels, MemorySpace space) {
 Ledger::Ledger(const Machine& machine)
     : rounding_(machine.host.pinned_rounding),
       machine_budgets_{machine.device.usable(), machine.host.memory, machine.host.memory,
-                       machine.host.pinned_limit} {}
+                       machine.host.pinned_limit, machine.disk ? machine.disk->capacity : Bytes{}} {}
 
 void Ledger::open(const Program& program, Curves* curves, const HostPool* host) {
   program_ = &program;
@@ -46,7 +48,7 @@ void Ledger::open(const Program& program, Curves* curves, const HostPool* host) 
 }
 
 void Ledger::note_overrun(Nanos now) {
-  for (MemorySpace space : {MemorySpace::device, MemorySpace::host, MemorySpace::pinned}) {
+  for (MemorySpace space : {MemorySpace::device, MemorySpace::host, MemorySpace::pinned, MemorySpace::disk}) {
     if (part(levels_, space) <= part(budgets_, space)) continue;
     overrun_ = {space, now, part(levels_, space)};
     return;
@@ -56,6 +58,7 @@ void Ledger::note_overrun(Nanos now) {
 void Ledger::sample(Nanos now) {
   append(curves_->device, now, levels_.device);
   append(curves_->host, now, levels_.host);
+  append(curves_->disk, now, levels_.disk);
 }
 
 std::optional<OutOfMemory> Ledger::overrun(const StepTimes& times) const {

@@ -73,6 +73,7 @@ class Ledger {
     raise(peaks_.host, levels_.host);
     raise(peaks_.host_activation, levels_.host_activation);
     raise(peaks_.host_pinned, levels_.host_pinned);
+    raise(peaks_.disk, levels_.disk);
     return raised;
   }
   void note_overrun(Nanos now);

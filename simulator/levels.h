@@ -10,7 +10,7 @@
 namespace stowage {
 
 struct Levels {
-  Bytes device, host, host_activation, host_pinned;
+  Bytes device, host, host_activation, host_pinned, disk;
 
   bool operator==(const Levels&) const = default;
 };
@@ -31,6 +31,7 @@ inline void raise(Bytes& level, Bytes by) {
 // A buffer comes to life. Host memory that may be pinned is, unless it is said to be pageable.
 inline void add(Levels& levels, const Buffer& buffer, PinnedRounding rounding, bool pageable = false) {
   if (buffer.space == Space::device) return raise(levels.device, buffer.bytes);
+  if (buffer.space == Space::disk) return raise(levels.disk, buffer.bytes);
   raise(levels.host, buffer.bytes);
   if (is_pinnable(buffer) && !pageable) raise(levels.host_pinned, pinned_size(buffer.bytes, rounding));
   if (is_activation(buffer.kind)) raise(levels.host_activation, buffer.bytes);
@@ -38,8 +39,8 @@ inline void add(Levels& levels, const Buffer& buffer, PinnedRounding rounding, b
 
 // A buffer dies.
 inline void remove(Levels& levels, const Buffer& buffer, PinnedRounding rounding, bool pageable = false) {
-  if (buffer.space == Space::device) {
-    levels.device -= buffer.bytes;
+  if (buffer.space != Space::host) {
+    (buffer.space == Space::device ? levels.device : levels.disk) -= buffer.bytes;
     return;
   }
   levels.host -= buffer.bytes;

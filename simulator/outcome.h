@@ -20,6 +20,7 @@ struct Peaks {
   Bytes host;             // activations and swapped weights
   Bytes host_activation;
   Bytes host_pinned;  // as `host`, each buffer rounded as the machine's host allocator does
+  Bytes disk = {};
 
   bool operator==(const Peaks&) const = default;
 };
@@ -35,7 +36,7 @@ struct Run {
   bool operator==(const Run&) const = default;
 };
 
-enum class MemorySpace : std::uint8_t { device, host, pinned };
+enum class MemorySpace : std::uint8_t { device, host, pinned, disk };
 
 struct Ran {
   std::int64_t retries = 0;  // times that a caching arena had to give back what it had cached, to go on

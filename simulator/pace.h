@@ -31,10 +31,14 @@ inline Nanos later(Nanos at, Nanos by) {
   return at;
 }
 
-// Every lane at its own full speed: an end is known when the work begins.
+// Every lane at its own full speed: an end is known when the work begins. Of the lanes only the first are
+// looked at: those of the disk, the last two, are idle in most programs.
+template <int lanes>
 class SteadyPace {
  public:
-  explicit SteadyPace(const Links&) {}
+  static constexpr int used_lanes = lanes;
+
+  explicit SteadyPace(const Links&) { ends_.fill(never); }
 
   bool busy(int lane) const { return ends_[lane] != never; }
   bool due(int lane, Nanos now) const { return ends_[lane] == now; }
@@ -44,16 +48,24 @@ class SteadyPace {
   void finish(int lane) { ends_[lane] = never; }
   // The next instant at which something changes, `never` if all lanes are idle. It is `now` where work that
   // takes no time has begun.
-  Nanos next(Nanos) const { return std::min({ends_[0], ends_[1], ends_[2]}); }
+  Nanos next(Nanos) const {
+    Nanos next = ends_[0];
+    for (int lane = 1; lane < lanes; ++lane) next = std::min(next, ends_[lane]);
+    return next;
+  }
 
  private:
-  std::array<Nanos, lane_count> ends_{never, never, never};
+  std::array<Nanos, lanes> ends_;
 };
 
 // Lanes that slow each other. Rates change only between instants, once all that happens at one is done; what
-// remains is then carried over to the new rate, rounded up, so that no work ends early.
+// remains is then carried over to the new rate, rounded up, so that no work ends early. The disk's lanes slow
+// nobody, and nobody slows them.
+template <int lanes>
 class SharedPace {
  public:
+  static constexpr int used_lanes = lanes;
+
   explicit SharedPace(const Links& links)
       : in_shared_(parts(links.share_left(links.h2d))),
         out_shared_(parts(links.share_left(links.d2h))),
@@ -67,7 +79,7 @@ class SharedPace {
   }
   void finish(int lane) { lanes_[lane].busy = false; }
   Nanos next(Nanos now) {
-    for (int lane = 0; lane < lane_count; ++lane)
+    for (int lane = 0; lane < lanes; ++lane)
       if (due(lane, now)) return now;
     settle(now);
     Nanos next = never;
@@ -99,6 +111,7 @@ class SharedPace {
     set_share(lanes_[0], now, in || out ? slowed_ : full);
     set_share(lanes_[1], now, out ? in_shared_ : full);
     set_share(lanes_[2], now, in ? out_shared_ : full);
+    for (int lane = 3; lane < lanes; ++lane) set_share(lanes_[lane], now, full);
   }
 
   static void set_share(Work& work, Nanos now, std::int64_t share) {
@@ -124,7 +137,7 @@ class SharedPace {
     return {static_cast<std::int64_t>(time)};
   }
 
-  std::array<Work, lane_count> lanes_;
+  std::array<Work, lanes> lanes_;
   std::int64_t in_shared_, out_shared_, slowed_;
 };
 

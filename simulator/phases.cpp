@@ -41,8 +41,17 @@ std::vector<RunPhase> simulate_phases(const BlockTable& table, const Plan& plan,
 
 Bytes peak_of(const RunPhase& phase, MemorySpace space) {
   const Peaks& peaks = phase.outcome.run.peaks;
-  if (space == MemorySpace::device) return peaks.device_reserved;
-  return space == MemorySpace::host ? peaks.host : peaks.host_pinned;
+  switch (space) {
+    case MemorySpace::device:
+      return peaks.device_reserved;
+    case MemorySpace::host:
+      return peaks.host;
+    case MemorySpace::pinned:
+      return peaks.host_pinned;
+    case MemorySpace::disk:
+      return peaks.disk;
+  }
+  return {};
 }
 
 const RunPhase& worst(const std::vector<RunPhase>& phases, MemorySpace space) {

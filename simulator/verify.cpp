@@ -134,7 +134,7 @@ void check_counters(const Evidence& evidence, Findings& findings) {
   for (const Span& span : evidence.timeline.spans) {
     if (span.lane == Lane::compute) continue;
     ++counted["copies"];
-    counted[span.lane == Lane::h2d ? "bytes_h2d" : "bytes_d2h"] += span.bytes.value;
+    counted[std::string("bytes_") + name_of(span.lane)] += span.bytes.value;
   }
   for (StepId step = 0; step < program.steps.size(); ++step) {
     if (program.steps[step].is_copy()) continue;
@@ -221,6 +221,7 @@ std::vector<std::string> verify(const Timeline& timeline, const Program& program
   check_order(timeline, findings);
   check_budget("device", timeline.memory.device, budgets.device, findings);
   check_budget("host", timeline.memory.host, budgets.host, findings);
+  check_budget("disk", timeline.memory.disk, budgets.disk, findings);
   if (!match(evidence, findings)) return findings;
   check_host(evidence, pool_before, findings);
   check_starts(evidence, findings);

@@ -13,7 +13,7 @@ namespace stowage {
 
 // Budgets that the timeline's curves must respect.
 struct Budgets {
-  std::optional<Bytes> device, host;
+  std::optional<Bytes> device, host, disk = {};
 };
 
 // Every contradiction found, in plain words; empty means that the timeline is a legal execution of the

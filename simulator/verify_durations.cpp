@@ -79,6 +79,8 @@ class Durations {
     });
     for_each(Lane::h2d, [&](StepId step) { compare(step, transfer(step), work(step), out, in_shared); });
     for_each(Lane::d2h, [&](StepId step) { compare(step, transfer(step), work(step), in, out_shared); });
+    for (Lane lane : {Lane::disk_read, Lane::disk_write})
+      for_each(lane, [&](StepId step) { compare(step, transfer(step), work(step), {}, full); });
   }
 
  private:
@@ -89,8 +91,17 @@ class Durations {
   }
 
   const Link& link(StepId step) const {
-    const Links& links = evidence_.machine.links;
-    return evidence_.program.steps[step].lane == Lane::h2d ? links.h2d : links.d2h;
+    const Machine& machine = evidence_.machine;
+    switch (evidence_.program.steps[step].lane) {
+      case Lane::disk_read:
+        return machine.disk->read;
+      case Lane::disk_write:
+        return machine.disk->write;
+      case Lane::h2d:
+        return machine.links.h2d;
+      default:
+        return machine.links.d2h;
+    }
   }
   Nanos work(StepId step) const {
     const Bytes bytes = evidence_.program.steps[step].bytes;

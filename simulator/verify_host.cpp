@@ -21,7 +21,9 @@ struct Event {
   What what;
   BufferId buffer;
 
-  auto key() const { return std::tuple(at, at_compute, edge, what != What::returned, copy); }
+  int turn;  // of those issued together: a buffer is read into before it is read
+
+  auto key() const { return std::tuple(at, at_compute, edge, what != What::returned, turn, copy); }
 };
 
 // Host buffers that the pool serves, by the copies that they come and go with.
@@ -33,10 +35,12 @@ std::vector<Event> events_of(const Evidence& evidence) {
   for (StepId copy = first_copy; copy < program.steps.size(); ++copy) {
     const std::optional<BufferId> buffer = host_side(program, copy);
     if (!buffer || program.buffers[*buffer].bytes == Bytes{}) continue;
-    const bool asks = program.steps[copy].lane == Lane::d2h;
+    const Lane lane = program.steps[copy].lane;
+    const bool asks = lane == Lane::d2h || lane == Lane::disk_read;
     if (asks) served[*buffer] = true;
     events.push_back({evidence.ready(copy), true, program.steps[copy].issue, copy,
-                      asks ? Event::What::asked : Event::What::pending, *buffer});
+                      asks ? Event::What::asked : Event::What::pending, *buffer,
+                      lane == Lane::disk_read ? -1 : 0});
   }
   std::erase_if(events, [&](const Event& event) { return !served[event.buffer]; });
   for (StepId step = 0; step < program.steps.size(); ++step)
@@ -47,8 +51,8 @@ std::vector<Event> events_of(const Evidence& evidence) {
         const Nanos at = edge == Edge::ready   ? evidence.ready(step)
                          : edge == Edge::begin ? evidence.begin(step)
                                                : evidence.end(step);
-        events.push_back(
-            {at, !copy, copy ? Trigger{} : Trigger{step, edge}, step, Event::What::returned, effect.buffer});
+        events.push_back({at, !copy, copy ? Trigger{} : Trigger{step, edge}, step, Event::What::returned,
+                          effect.buffer, 0});
       }
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.key() < b.key(); });
   return events;
@@ -226,7 +230,8 @@ void replay(Evidence& evidence, const PinnedReport* before, Findings& findings) 
   const StepId first_copy = evidence.program.lanes[static_cast<int>(Lane::compute)].end;
   for (StepId copy = first_copy; copy < evidence.program.steps.size(); ++copy) {
     const std::optional<BufferId> side = host_side(evidence.program, copy);
-    const bool should = side && !pinned[*side];
+    const bool to_device = evidence.program.steps[copy].lane <= Lane::d2h;
+    const bool should = to_device && side && !pinned[*side];
     if (evidence.spans[copy]->pageable != should)
       findings.push_back(title(evidence.program, copy) +
                          (should ? " should be pageable" : " should be pinned"));

@@ -99,6 +99,7 @@ void check_memory(const Evidence& evidence, Findings& findings) {
   if (!evidence.simulated()) return;
   compare("device", evidence.timeline.memory.device, lives.curve(Space::device), findings);
   compare("host", evidence.timeline.memory.host, lives.curve(Space::host), findings);
+  compare("disk", evidence.timeline.memory.disk, lives.curve(Space::disk), findings);
 }
 
 }  // namespace stowage

@@ -56,6 +56,23 @@ bool held(const Evidence& evidence, const Stall& stall) {
   return !overlaps(host.pinning, stall);
 }
 
+// How far into the stall the lane of copies to the device stands still for the disk: each copy to come, as
+// long as it waits for what is being read. Copies that take no time end a wait and begin another.
+Nanos waits_for_disk_until(const Evidence& evidence, const Stall& stall) {
+  const Range lane = evidence.program.lanes[static_cast<int>(Lane::h2d)];
+  Nanos at = stall.begin;
+  auto span = std::partition_point(evidence.spans.begin() + lane.begin, evidence.spans.begin() + lane.end,
+                                   [&](const Span* each) { return each->end <= at; });
+  for (auto copy = static_cast<StepId>(span - evidence.spans.begin()); copy < lane.end; ++copy) {
+    Nanos read;
+    for (StepId wait : evidence.program.waits_of(copy))
+      if (evidence.program.steps[wait].lane == Lane::disk_read) read = std::max(read, evidence.end(wait));
+    at = std::max(at, std::min(read, stall.end));
+    if (evidence.end(copy) > at || at == stall.end) break;
+  }
+  return at;
+}
+
 bool justified(const Evidence& evidence, const Stall& stall, StepId step) {
   if (!held(evidence, stall)) return false;
   const Nanos length = stall.end - stall.begin;
@@ -65,11 +82,15 @@ bool justified(const Evidence& evidence, const Stall& stall, StepId step) {
       return arrived >= stall.end && busy(evidence, stall, false) == length;
     case StallCause::weights:
       return arrived >= stall.end && busy(evidence, stall, true) == length;
+    case StallCause::disk:
+      return arrived >= stall.end && busy(evidence, stall, false) + busy(evidence, stall, true) == Nanos{} &&
+             waits_for_disk_until(evidence, stall) == stall.end;
     case StallCause::store: {
       // Idle as long as something is still to arrive; once all has, only stores are left to wait for.
       const Stall before{stall.cause, stall.block, stall.begin, std::min(stall.end, arrived)};
       return before.end <= before.begin ||
-             busy(evidence, before, false) + busy(evidence, before, true) == Nanos{};
+             (busy(evidence, before, false) + busy(evidence, before, true) == Nanos{} &&
+              waits_for_disk_until(evidence, before) == before.begin);
     }
     case StallCause::pageable:
     case StallCause::pinning:

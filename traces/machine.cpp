@@ -48,6 +48,12 @@ Machine of_one_rank(const Machine& machine) {
     slow_down(link->rate, given);
   }
   slow_down(one.links.pageable, host.value_or(machine.links.h2d.rate));
+  if (!one.disk) return one;
+  one.disk->capacity.value /= count;
+  for (Link* link : {&one.disk->read, &one.disk->write}) {
+    for (CurvePoint& point : link->curve) slow_down(point.rate, link->rate);
+    slow_down(link->rate, link->rate);
+  }
   return one;
 }
 

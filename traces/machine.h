@@ -96,6 +96,15 @@ struct Ranks {
   bool operator==(const Ranks&) const = default;
 };
 
+// A tier below host memory: an NVMe drive, say. Its two directions do not slow each other, and its queue is
+// deep: a copy that follows another back to back pays no latency. Any host memory will do for it.
+struct Disk {
+  Bytes capacity;
+  Link read, write;
+
+  bool operator==(const Disk&) const = default;
+};
+
 struct Machine {
   std::string name;
   DeviceMemory device;
@@ -104,17 +113,18 @@ struct Machine {
   ArenaKind arena = ArenaKind::ideal;
   ArenaOptions arena_options;
   Ranks ranks;
+  std::optional<Disk> disk = {};
 
   bool operator==(const Machine&) const = default;
 };
 
-// The machine as one of its ranks sees it: an equal share of the host's memory, and links no faster than an
-// equal share of what the host gives. What simulates takes a machine of one rank.
+// The machine as one of its ranks sees it: an equal share of the host's memory and of the disk, and links no
+// faster than an equal share of what the host gives. What simulates takes a machine of one rank.
 Machine of_one_rank(const Machine& machine);
 
 // As for profiles: throws InputError with the path of the key. Memory sizes and the rates of `h2d` and `d2h`
-// are required. By default nothing is reserved, latencies are 0, all host memory may be pinned, and a
-// pageable copy runs at a third of the h2d rate.
+// are required, of a disk its capacity and both rates. By default there is no disk, nothing is reserved,
+// latencies are 0, all host memory may be pinned, and a pageable copy runs at a third of the h2d rate.
 Machine read_machine(const std::string& file);
 Machine parse_machine(const std::string& text);
 std::string to_json(const Machine& machine);

@@ -96,9 +96,19 @@ Ranks read_ranks(const JsonNode& node) {
   return ranks;
 }
 
+Disk read_disk(const JsonNode& node) {
+  node.allow({"capacity_bytes", "read", "write"});
+  Disk disk{node.at("capacity_bytes").bytes(), read_link(node.at("read")), read_link(node.at("write"))};
+  for (const char* way : {"read", "write"})
+    if (const auto duplex = node.at(way).find("duplex"))
+      duplex->refuse("nothing: reading and writing a disk do not slow each other");
+  return disk;
+}
+
 Machine machine_of(const JsonNode& root) {
   root.expect_format("stowage.machine", machine_version);
-  root.allow({"format", "version", "name", "device", "host", "links", "arena", "arena_options", "ranks"});
+  root.allow(
+      {"format", "version", "name", "device", "host", "links", "arena", "arena_options", "ranks", "disk"});
   Machine machine;
   if (const auto name = root.find("name")) machine.name = name->string();
   machine.device = read_device(root.at("device"));
@@ -108,6 +118,7 @@ Machine machine_of(const JsonNode& root) {
     machine.arena = static_cast<ArenaKind>(arena->choice(arena_words));
   if (const auto options = root.find("arena_options")) machine.arena_options = read_arena_options(*options);
   if (const auto ranks = root.find("ranks")) machine.ranks = read_ranks(*ranks);
+  if (const auto disk = root.find("disk")) machine.disk = read_disk(*disk);
   return machine;
 }
 
@@ -139,6 +150,14 @@ void write(JsonWriter& json, const Link& link) {
 void write(JsonWriter& json, const Ranks& ranks) {
   json.key("ranks").begin_row().field("count", ranks.count);
   if (ranks.host) json.field("host_bytes_per_second", ranks.host->bytes_per_second);
+  json.end_object();
+}
+
+void write(JsonWriter& json, const Disk& disk) {
+  json.begin_object().field("capacity_bytes", disk.capacity).key("read");
+  write(json, disk.read);
+  json.key("write");
+  write(json, disk.write);
   json.end_object();
 }
 
@@ -185,6 +204,7 @@ std::string to_json(const Machine& machine) {
       .field("record_stream_lag_ns", machine.arena_options.record_stream_lag)
       .end_object();
   if (machine.ranks != Ranks{}) write(json, machine.ranks);
+  if (machine.disk) write(json.key("disk"), *machine.disk);
   return json.end_object().text();
 }
 

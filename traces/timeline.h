@@ -3,6 +3,7 @@
 //   compute  |prologue|F0 |F1 |....|E|R0 |B0 ..|O|
 //   h2d                          |  X0  |
 //   d2h                |  X0  |
+//   disk_write                |  X0    |      and disk_read, where a step uses a disk
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,14 @@
 
 namespace stowage {
 
-enum class Lane : std::uint8_t { compute, h2d, d2h };
-inline constexpr int lane_count = 3;
+enum class Lane : std::uint8_t { compute, h2d, d2h, disk_read, disk_write };
+inline constexpr int lane_count = 5;
 
-// What a span does. Copies name what they move.
+inline bool of_disk(Lane lane) {
+  return lane >= Lane::disk_read;
+}
+
+// What a span does. Copies name what they move: on a lane of the disk, between it and the host.
 enum class StepKind : std::uint8_t {
   prologue,
   forward,
@@ -67,8 +72,9 @@ enum class StallCause : std::uint8_t {
   drain,     // compute had ended, copies had not
   pageable,  // a pageable copy was under way
   pinning,   // host memory was being pinned
+  disk,      // what it needs was not back from the disk
 };
-inline constexpr int stall_cause_count = 6;
+inline constexpr int stall_cause_count = 7;
 
 struct Stall {
   StallCause cause;
@@ -83,6 +89,7 @@ struct Curves {
   // Of a caching arena, else empty: what it has handed out, as rounded, and what it has taken from the
   // device.
   std::vector<MemorySample> allocated, reserved;
+  std::vector<MemorySample> disk;  // empty where none is used
 
   bool operator==(const Curves&) const = default;
 };

@@ -68,11 +68,12 @@ Timeline timeline_of(const JsonNode& root) {
   timeline.compute = {root.at("compute_ns").integer(0, timeline.step.value)};
   for (const JsonNode& item : root.at("spans").items()) timeline.spans.push_back(read_span(item));
   const JsonNode memory = root.at("memory");
-  memory.allow({"device", "host", "allocated", "reserved"});
+  memory.allow({"device", "host", "allocated", "reserved", "disk"});
   timeline.memory.device = read_levels(memory.at("device"));
   timeline.memory.host = read_levels(memory.at("host"));
   if (const auto allocated = memory.find("allocated")) timeline.memory.allocated = read_levels(*allocated);
   if (const auto reserved = memory.find("reserved")) timeline.memory.reserved = read_levels(*reserved);
+  if (const auto disk = memory.find("disk")) timeline.memory.disk = read_levels(*disk);
   for (const JsonNode& item : root.at("stalls").items()) timeline.stalls.push_back(read_stall(item));
   const JsonNode counters = root.at("counters");
   for (const std::string& name : counters.keys()) timeline.counters[name] = counters.at(name).integer();
@@ -129,6 +130,7 @@ std::string to_json(const Timeline& timeline) {
   write(json, timeline.memory.host);
   if (!timeline.memory.allocated.empty()) write(json.key("allocated"), timeline.memory.allocated);
   if (!timeline.memory.reserved.empty()) write(json.key("reserved"), timeline.memory.reserved);
+  if (!timeline.memory.disk.empty()) write(json.key("disk"), timeline.memory.disk);
   json.end_object().key("stalls").begin_array();
   for (const Stall& stall : timeline.stalls) write(json, stall);
   json.end_array().key("counters").begin_object();

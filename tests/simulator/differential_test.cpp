@@ -20,7 +20,8 @@ reference::Answer as_answer(const Run& run) {
           run.stall().value,
           run.peaks.device.value,
           run.peaks.host_activation.value,
-          run.peaks.host_pinned.value};
+          run.peaks.host_pinned.value,
+          run.peaks.disk.value};
 }
 
 }  // namespace
@@ -64,6 +65,38 @@ TEST_CASE("the engine agrees with the reference where pinned memory is short") {
   REQUIRE(pinning > 150);
   REQUIRE(evicting > 20);
   REQUIRE(both > 150);
+}
+
+TEST_CASE("the engine agrees with the reference where some goes on to a disk") {
+  int waited = 0, late = 0;
+  for (std::uint64_t seed = 0; seed < cases(1000); ++seed) {
+    CAPTURE(seed);
+    const reference::Case random = reference::tiered_case(seed);
+    CAPTURE(describe(random.settings));
+    const Run run = simulate(random.profile, random.settings, random.machine).run();
+    REQUIRE(as_answer(run) == reference::simulate(random.profile, random.machine, random.settings));
+    waited += run.stalls[static_cast<int>(StallCause::disk)] > Nanos{};
+    late += run.peaks.disk > Bytes{};
+  }
+  REQUIRE(waited > 150);
+  REQUIRE(late > 450);
+}
+
+// With a disk buffers return within the step, which the reference's pool does not know: here verify alone
+// stands against the engine.
+TEST_CASE("a pinned pool with a disk behind it is sound") {
+  int reusing = 0;
+  for (std::uint64_t seed = 0; seed < cases(500); ++seed) {
+    CAPTURE(seed);
+    reference::Case random = reference::random_pooled_case(seed);
+    const reference::Case tiered = reference::tiered_case(seed);
+    random.machine.disk = tiered.machine.disk;
+    random.settings.transfer.disk_over = tiered.settings.transfer.disk_over;
+    const auto counters = simulate(random.profile, random.settings, random.machine).timeline.counters;
+    const auto reuses = counters.find("pinned_reuses");
+    reusing += reuses != counters.end() && reuses->second > 0;
+  }
+  REQUIRE(reusing > 50);
 }
 
 TEST_CASE("the engine agrees with the reference where layers stream and the optimizer is elsewhere") {

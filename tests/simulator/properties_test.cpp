@@ -68,6 +68,7 @@ TEST_CASE("memory returns to its static level") {
     const Simulated result = simulate(program, random.machine);
     REQUIRE(level_at_end(result.timeline.memory.device) == left_behind(program, Space::device));
     REQUIRE(level_at_end(result.timeline.memory.host) == left_behind(program, Space::host));
+    REQUIRE(level_at_end(result.timeline.memory.disk) == left_behind(program, Space::disk));
   });
 }
 

@@ -157,6 +157,15 @@ void add_layers(BlockProfile& block, Dice& dice) {
   block.layers.back().weight += Bytes{1};
 }
 
+Link random_link(Dice& dice) {
+  Link link;
+  link.rate = {dice.pick<Int>({1'000'000'000, 1'000'000'000, 500'000'000, 3'000'000'000, 700'000'001,
+                               26'000'000'000, 10'000'000, 1'000'000'000'000})};
+  link.latency = {dice.pick<Int>({0, 0, 1, 7, 300, 10'000})};
+  if (dice.one_in(4)) link.curve = random_curve(dice);
+  return link;
+}
+
 Machine random_machine(Dice& dice) {
   const Bytes endless = {Int{1} << 60};
   Machine machine;
@@ -164,13 +173,19 @@ Machine random_machine(Dice& dice) {
   machine.device.memory = endless;
   machine.host = {endless, endless, PinnedRounding::exact};
   machine.links.pageable = {1};
-  for (Link* link : {&machine.links.h2d, &machine.links.d2h}) {
-    link->rate = {dice.pick<Int>({1'000'000'000, 1'000'000'000, 500'000'000, 3'000'000'000, 700'000'001,
-                                  26'000'000'000, 10'000'000, 1'000'000'000'000})};
-    link->latency = {dice.pick<Int>({0, 0, 1, 7, 300, 10'000})};
-    if (dice.one_in(4)) link->curve = random_curve(dice);
-  }
+  for (Link* link : {&machine.links.h2d, &machine.links.d2h}) *link = random_link(dice);
   return machine;
+}
+
+// Some of what is offloaded stays on the host: none, all, or a part.
+void add_disk(Case& random, Dice& dice) {
+  Disk disk{random.machine.host.memory, {}, {}};
+  for (Link* link : {&disk.read, &disk.write}) *link = random_link(dice);
+  random.machine.disk = disk;
+  Int wanted = 0;
+  for (const BlockProfile& block : random.profile.blocks)
+    for (const SavedTensor& tensor : block.saved) wanted += block.count * tensor.bytes.value;
+  random.settings.transfer.disk_over = Bytes{dice.one_in(3) ? 0 : dice.between(0, wanted)};
 }
 
 Settings random_settings(Dice& dice, Int blocks) {
@@ -299,6 +314,12 @@ std::string written(const Machine& machine) {
       .number("pageable_bytes_per_second", machine.links.pageable.bytes_per_second)
       .raw("duplex", "1.0")
       .raw("compute_slowdown", "0.0");
+  if (machine.disk)
+    object.raw("disk", Object()
+                           .number("capacity_bytes", machine.disk->capacity.value)
+                           .raw("read", written(machine.disk->read))
+                           .raw("write", written(machine.disk->write))
+                           .text());
   return object.string("format", "stowage.machine")
       .number("version", 1)
       .string("name", machine.name)
@@ -325,6 +346,7 @@ std::string written(const Settings& settings) {
       .number("d2h_streams", settings.transfer.d2h_streams);
   if (settings.transfer.max_buckets) object.number("max_buckets", *settings.transfer.max_buckets);
   if (settings.transfer.pinned_max) object.number("pinned_max_bytes", settings.transfer.pinned_max->value);
+  if (settings.transfer.disk_over) object.number("disk_over_bytes", settings.transfer.disk_over->value);
   return object.text();
 }
 
@@ -342,14 +364,24 @@ Case random_case(std::uint64_t seed) {
   return random;
 }
 
+Case tiered_case(std::uint64_t seed) {
+  Dice dice(seed + 2'000'000'011);
+  Case random = random_case(seed);
+  add_disk(random, dice);
+  if (random.settings.policy == Policy::keep || random.settings.policy == Policy::recompute)
+    random.settings.policy = dice.pick({Policy::offload, Policy::recompute_offload});
+  return random;
+}
+
 Case rich_case(std::uint64_t seed) {
   Case rich = random_case(seed);
   Dice dice(seed + 1'000'000);
+  add_disk(rich, dice);
   rich.profile.fixed.host_optimizer = Nanos{dice.between(0, 50)};
   for (BlockProfile& block : rich.profile.blocks) add_layers(block, dice);
   Settings& settings = rich.settings;
-  settings.step = {dice.pick<Int>({1, 1, 2, 3}),
-                   dice.pick({OptimizerPlace::device, OptimizerPlace::host, OptimizerPlace::streamed})};
+  settings.step = {dice.pick<Int>({1, 1, 2, 3}), dice.pick({OptimizerPlace::device, OptimizerPlace::host,
+                                                            OptimizerPlace::streamed, OptimizerPlace::disk})};
   if (dice.one_in(2)) {
     settings.swap.mode = SwapMode::stream;
     settings.swap.keep = dice.pick<Int>({0, 1, 2, 5});

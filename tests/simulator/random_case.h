@@ -21,7 +21,10 @@ struct Case {
 // The same seed gives the same case everywhere. At most 40 blocks with counts expanded.
 Case random_case(std::uint64_t seed);
 
-// The same with layers that stream, micro-batches, and an optimizer elsewhere.
+// The same with a disk, to which some of what is offloaded goes on.
+Case tiered_case(std::uint64_t seed);
+
+// The same with layers that stream, micro-batches, an optimizer elsewhere, and a disk.
 Case rich_case(std::uint64_t seed);
 
 // The same cases that move something to the host, with less pinned memory than they would like: caps of the

@@ -13,8 +13,9 @@ class PlanDice {
 
   Plan roll() {
     plan_.subject = {table_.profile_name, table_.digest};
-    plan_.transfer = {below(3), 1 + below(2), 1 + below(2), {}, {}};
-    plan_.step = {1 + below(3), static_cast<OptimizerPlace>(below(3))};
+    plan_.transfer = {below(3), 1 + below(2), 1 + below(2), {}, {}, {}};
+    if (below(2) == 0) plan_.transfer.disk_over = Bytes{below(2) == 0 ? 0 : below(60)};
+    plan_.step = {1 + below(3), static_cast<OptimizerPlace>(below(4))};
     plan_.blocks.resize(table_.size());
     for (std::uint32_t i = 0; i < table_.size(); ++i) {
       decide_activation(i);

@@ -48,7 +48,13 @@ class Scribbler {
 
   Buffer any_buffer() {
     const BufferKind kind = static_cast<BufferKind>(dice_.below(buffer_kind_count));
-    return {dice_.one_in(3) ? Space::host : Space::device, kind, 0, {}, {dice_.often_zero(300)}};
+    return {dice_.one_in(3)   ? Space::host
+            : dice_.one_in(6) ? Space::disk
+                              : Space::device,
+            kind,
+            0,
+            {},
+            {dice_.often_zero(300)}};
   }
 
   void scribble_copy() {
@@ -60,7 +66,9 @@ class Scribbler {
     const StepKind kind = kinds[(inward ? 2 : 0) + dice_.below(2)];
     const std::optional<CopyId> after =
         count_ > 0 && dice_.one_in(4) ? std::optional<CopyId>(dice_.below(count_)) : std::nullopt;
-    const Lane lane = inward ? Lane::h2d : Lane::d2h;
+    const bool of_disk = dice_.one_in(4);
+    const Lane lane =
+        inward ? (of_disk ? Lane::disk_read : Lane::h2d) : (of_disk ? Lane::disk_write : Lane::d2h);
     const CopyId copy = builder_.copy({kind, lane, count_, {}, {}, bytes, issue}, after);
     ++count_;
     const BufferId buffer = builder_.buffer(any_buffer());
@@ -115,6 +123,8 @@ Machine random_machine(std::uint64_t seed, bool shared) {
   Machine machine = plain_machine();
   machine.links.h2d = {{rates[dice.below(4)]}, {dice.often_zero(5)}};
   machine.links.d2h = {{rates[dice.below(4)]}, {dice.often_zero(5)}};
+  machine.disk = Disk{
+      machine.host.memory, {{rates[dice.below(4)]}, {dice.often_zero(5)}}, {{rates[dice.below(4)]}, {1}}};
   machine.host.pinned_rounding = roundings[dice.below(3)];
   if (shared) {
     machine.links.duplex = 1.0 - dice.below(10) / 10.0;

@@ -89,7 +89,10 @@ class Simulation {
         h2d_{machine.links.h2d, transfer.h2d_streams, {}, {}, {}},
         d2h_{machine.links.d2h, transfer.d2h_streams, {}, {}, {}},
         pageable_(machine.links.pageable),
-        pool_(machine.host, transfer) {}
+        pool_(machine.host, transfer) {
+    if (machine.disk) read_.link = machine.disk->read, write_.link = machine.disk->write;
+    if (transfer.disk_over) choose_leaving(restores_, transfer.disk_over->value);
+  }
 
   Answer run() {
     start();
@@ -97,8 +100,9 @@ class Simulation {
       now_ = *next;
       while (something_happens()) continue;
     }
-    if (step_ < steps_.size() || !h2d_.copies.empty() || !d2h_.copies.empty())
-      throw std::logic_error("the reference waits for itself");
+    for (const Lane* lane : {&h2d_, &d2h_, &read_, &write_})
+      if (step_ < steps_.size() || !lane->copies.empty())
+        throw std::logic_error("the reference waits for itself");
     Answer answer;
     answer.step_ns = now_;
     for (const Step& step : steps_) answer.compute_ns += step.length;
@@ -106,6 +110,7 @@ class Simulation {
     answer.peak_bytes = device_.peak();
     answer.host_activation_peak_bytes = host_.peak();
     answer.host_pinned_peak_bytes = pinned_.peak();
+    answer.disk_peak_bytes = disk_.peak();
     return answer;
   }
 
@@ -113,13 +118,14 @@ class Simulation {
   void device(Int bytes) { device_.changes[now_] += bytes; }
   void host(Int bytes) { host_.changes[now_] += bytes; }
   void pinned(Int bytes) { pinned_.changes[now_] += bytes; }
+  void disk(Int bytes) { disk_.changes[now_] += bytes; }
 
   // At one instant what ends comes first; then copies, and those that take no time are over before anything
   // else begins; then a pageable copy; then compute.
   bool something_happens() {
-    if (end(h2d_) || end(d2h_) || end_compute()) return true;
+    if (end(h2d_) || end(d2h_) || end(read_) || end(write_) || end_compute()) return true;
     if (prefetch_ == 0 && !running_until_ && step_ < steps_.size()) issue_for(step_);
-    if (begin(h2d_) || begin(d2h_)) return true;
+    if (begin(h2d_) || begin(d2h_) || begin(read_) || begin(write_)) return true;
     return begin_pageable() || begin_compute();
   }
 
@@ -147,6 +153,8 @@ class Simulation {
     device(fixed_.resident.value + x(0));
     if (step_settings_.optimizer == OptimizerPlace::device)
       device(fixed_.optimizer_state.value);
+    else if (step_settings_.optimizer == OptimizerPlace::disk)
+      disk(fixed_.optimizer_state.value);
     else
       keep(fixed_.optimizer_state.value);
     for (const Block& block : blocks_) {
@@ -186,7 +194,7 @@ class Simulation {
     for (; restores_issued_ < std::min(before + count, all); ++restores_issued_)
       for (Traveller& tensor : restores_[restores_issued_].tensors) {
         device(tensor.bytes);
-        h2d_.copies.push_back({tensor.bytes, [&tensor] { return tensor.stored; },
+        h2d_.copies.push_back({tensor.bytes, [&tensor] { return tensor.back_on_host(); },
                                [this, &tensor] {
                                  tensor.restored = true;
                                  host(-tensor.bytes);
@@ -196,11 +204,45 @@ class Simulation {
       }
   }
 
+  // Reads of the first `count` restores of a pass.
+  void issue_reads(int pass, Int count) {
+    const auto [before, all] = of_pass(restores_, pass);
+    for (; reads_issued_ < std::min(before + count, all); ++reads_issued_)
+      for (Traveller& tensor : restores_[reads_issued_].tensors) {
+        if (!tensor.leaves) continue;
+        host(tensor.bytes);
+        pinned(pool_.size(tensor.bytes));
+        read_.copies.push_back({tensor.bytes, [&tensor] { return tensor.written; },
+                                [this, &tensor] {
+                                  tensor.read = true;
+                                  disk(-tensor.bytes);
+                                },
+                                false, 0});
+      }
+  }
+
+  void issue_state_reads(Int count) {
+    if (step_settings_.optimizer != OptimizerPlace::disk) return;
+    for (; state_reads_issued_ < std::min<Int>(count, states_.size()); ++state_reads_issued_) {
+      StateLoad& state = states_[state_reads_issued_];
+      pinned(pool_.size(state.bytes));
+      read_.copies.push_back({state.bytes, [] { return true; }, [&state] { state.read = true; }, {}, {}});
+    }
+  }
+
   void issue_states(Int count) {
     for (; states_issued_ < std::min<Int>(count, states_.size()); ++states_issued_) {
       StateLoad& state = states_[states_issued_];
       device(state.bytes);
-      h2d_.copies.push_back({state.bytes, [] { return true; }, [&state] { state.loaded = true; }, {}, {}});
+      const bool from_disk = step_settings_.optimizer == OptimizerPlace::disk;
+      h2d_.copies.push_back({state.bytes,
+                             [&state, from_disk] { return !from_disk || state.read; },
+                             [this, &state, from_disk] {
+                               state.loaded = true;
+                               if (from_disk) pinned(-pool_.size(state.bytes));
+                             },
+                             {},
+                             {}});
     }
   }
 
@@ -211,12 +253,23 @@ class Simulation {
     for (Int k = 0; k < static_cast<Int>(uses_.size()); ++k)
       if (uses_[k].first_step == s) issue_loads(pass, k - of_pass(uses_, pass).first + prefetch_ + 1);
     for (Int k = 0; k < static_cast<Int>(restores_.size()); ++k)
-      if (restores_[k].step == s) issue_restores(pass, k - of_pass(restores_, pass).first + prefetch_ + 1);
+      if (restores_[k].step == s) {
+        issue_restores(pass, k - of_pass(restores_, pass).first + prefetch_ + 1);
+        issue_reads(pass, k - of_pass(restores_, pass).first + 2 * prefetch_ + 1);
+      }
     for (std::size_t k = 0; k < states_.size(); ++k)
-      if (states_[k].step == s) issue_states(static_cast<Int>(k) + prefetch_ + 1);
-    if (steps_[s].kind == Kind::epilogue) issue_restores(pass, prefetch_);
-    if (steps_[s].kind == Kind::backward && steps_[s].block == 0 && steps_[s].starts && in_last_pass(s))
+      if (states_[k].step == s) {
+        issue_states(static_cast<Int>(k) + prefetch_ + 1);
+        issue_state_reads(static_cast<Int>(k) + 2 * prefetch_ + 1);
+      }
+    if (steps_[s].kind == Kind::epilogue) {
+      issue_restores(pass, prefetch_);
+      issue_reads(pass, 2 * prefetch_);
+    }
+    if (steps_[s].kind == Kind::backward && steps_[s].block == 0 && steps_[s].starts && in_last_pass(s)) {
       issue_states(prefetch_);
+      issue_state_reads(2 * prefetch_);
+    }
   }
 
   bool in_last_pass(std::size_t s) const { return steps_[s].pass + 1 == step_settings_.accumulate; }
@@ -329,8 +382,21 @@ class Simulation {
           tensor.stored = true;
           device(-tensor.bytes);
         });
+        if (tensor.leaves) leave(tensor);
       }
     }
+  }
+
+  // On to the disk, as soon as it is stored.
+  void leave(Traveller& tensor) {
+    disk(tensor.bytes);
+    write_.copies.push_back({tensor.bytes, [&tensor] { return tensor.stored; },
+                             [this, &tensor] {
+                               tensor.written = true;
+                               host(-tensor.bytes);
+                               pinned(-pool_.size(tensor.bytes));
+                             },
+                             false, 0});
   }
 
   // From when on a buffer that has been granted may be used.
@@ -355,8 +421,20 @@ class Simulation {
   }
 
   void end_update(std::size_t s) {
-    for (const StateLoad& state : states_)
-      if (state.step == s) to_host(state.bytes, {}, [this, bytes = state.bytes] { device(-bytes); });
+    for (StateLoad& state : states_) {
+      if (state.step != s) continue;
+      to_host(state.bytes, {}, [this, &state] {
+        device(-state.bytes);
+        state.stored = true;
+      });
+      if (step_settings_.optimizer != OptimizerPlace::disk) continue;
+      pinned(pool_.size(state.bytes));
+      write_.copies.push_back({state.bytes,
+                               [&state] { return state.stored; },
+                               [this, &state] { pinned(-pool_.size(state.bytes)); },
+                               {},
+                               {}});
+    }
     if (s + 1 < steps_.size()) return;
     for (const Block& block : blocks_) {
       const Int bytes = block.profile.sizes.gradient.value;
@@ -403,7 +481,8 @@ class Simulation {
 
   std::optional<Int> next_instant() const {
     std::optional<Int> next;
-    for (const auto& end : {running_until_, h2d_.running_until, d2h_.running_until})
+    for (const auto& end :
+         {running_until_, h2d_.running_until, d2h_.running_until, read_.running_until, write_.running_until})
       if (end && (!next || *end < *next)) next = end;
     const auto release = releases_.upper_bound(now_);
     if (release != releases_.end() && (!next || *release < *next)) next = *release;
@@ -419,15 +498,17 @@ class Simulation {
   StepSettings step_settings_;
   Int prefetch_;
   Lane h2d_, d2h_;
+  Lane read_{{}, 2, {}, {}, {}}, write_{{}, 2, {}, {}, {}};  // of the disk, whose queue is deep
   Rate pageable_;
   Pool pool_;
   Int held_until_ = 0;      // the host thread, by pinning
   std::set<Int> releases_;  // when it lets go of a copy, or of compute
   std::deque<Lane*> queue_;
-  Memory device_, host_, pinned_;
+  Memory device_, host_, pinned_, disk_;
   Int now_ = 0;
   std::size_t step_ = 0;  // that runs, or is next on the compute lane
   std::optional<Int> running_until_;
+  Int reads_issued_ = 0, state_reads_issued_ = 0;
   Int loads_issued_ = 0, restores_issued_ = 0, states_issued_ = 0, gradients_under_way_ = 0;
 };
 

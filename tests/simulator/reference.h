@@ -2,10 +2,10 @@
 // against.
 //
 // It shares nothing with the project but the types of profiles, machines, settings and plans: no program, no
-// expansion of settings, counts or storages. One clock, three lanes, and a list of what changes memory when.
-// It knows the ideal arena, links that do not disturb each other (`duplex` 1) or compute (`compute_slowdown`
-// 0), and a pinned pool that is empty when the step begins. `reference.py` beside it says the same a third
-// time, by another method.
+// expansion of settings, counts or storages. One clock, a lane for compute and each kind of copy, and a list
+// of what changes memory when. It knows the ideal arena, links that do not disturb each other (`duplex` 1) or
+// compute (`compute_slowdown` 0), and a pinned pool that is empty when the step begins and from which nothing
+// goes on to a disk. `reference.py` beside it says the same a third time, by another method.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ struct Answer {
   std::int64_t peak_bytes = 0;                  // on the device
   std::int64_t host_activation_peak_bytes = 0;  // offloaded tensors, not swapped weights
   std::int64_t host_pinned_peak_bytes = 0;      // these and swapped weights, where they are pinned, rounded
+  std::int64_t disk_peak_bytes = 0;
 
   bool operator==(const Answer&) const = default;
 };

@@ -10,7 +10,7 @@ copy ends), solved by repetition until nothing changes; then each thing in memor
 to another, and the peak is found by looking at every instant at which something is born.
 
 Settings are named as on the command line: policy, interval, stride, segmenting, scope, swap_blocks, swap_which,
-swap_mode, prefetch, h2d_streams, d2h_streams, max_buckets, pinned_max_bytes. Missing ones have their defaults.
+swap_mode, prefetch, h2d_streams, d2h_streams, max_buckets, pinned_max_bytes, disk_over_bytes. Missing ones have their defaults.
 """
 import json
 import sys
@@ -99,8 +99,10 @@ class Step:
         self.fixed = profile.get("fixed", {})
         self.blocks = [b for b in profile["blocks"] for _ in range(b.get("count", 1))]
         self.n = len(self.blocks)
-        self.links = machine["links"]
+        disk = machine.get("disk", {})
+        self.links = machine["links"] | {"disk_" + way: disk[way] for way in ("read", "write") if way in disk}
         self.streams = {lane: settings.get(lane + "_streams", 1) for lane in ("h2d", "d2h")}
+        self.streams |= {"disk_read": 2, "disk_write": 2}  # a deep queue
         self.prefetch = settings.get("prefetch", 1)
         self.policy = settings.get("policy", "keep")
         self.two_way = settings.get("swap_mode", "h2d") == "two-way"
@@ -121,9 +123,18 @@ class Step:
                 picked = [k for k, t in enumerate(tensors_of(self.blocks[i])) if scope in (None, t[1])]
                 if picked:
                     self.sent[i] = picked
+        self.leaving = self.leaves(settings.get("disk_over_bytes"))
         self.order_compute()
         self.order_copies()
         self.pin(machine.get("host", {"pinned_limit_bytes": float("inf"), "pinned_rounding": "exact"}), settings)
+
+    def leaves(self, stays):
+        """(block, what) of all that goes on to the disk: what was sent before the last `stays` bytes."""
+        if stays is None:
+            return set()
+        sent = [(i, what) for i in sorted(self.sent) for what in self.sent[i]]
+        sizes = [self.size(i, what) for i, what in sent]
+        return {each for k, each in enumerate(sent) if sum(sizes[k:]) > stays}
 
     # --- what happens, in which order -------------------------------------------------------------------
 
@@ -167,18 +178,19 @@ class Step:
         needs = [(i, ("R" if i in self.segment_at else "B", i)) for i in self.sent]
         return sorted(needs, key=lambda need: self.place[need[1]])
 
-    def issue(self, needing, k, first_issue):
+    def issue(self, needing, k, first_issue, times=1):
         """The event that issues number k of a sequence whose members are needed by the steps `needing`."""
         if self.prefetch == 0:
             return end(self.steps[self.place[needing[k]] - 1])
-        return first_issue if k < self.prefetch else begin(needing[k - self.prefetch])
+        ahead = times * self.prefetch
+        return first_issue if k < ahead else begin(needing[k - ahead])
 
     def order_copies(self):
         """Fills `lanes`: copies as (name, bytes, events it waits for), in the order of their lane."""
         self.arrivals = {step: [] for step in self.steps}
         self.use_list, self.restore_list = self.uses(), self.restores()
         self.issued_at = {}
-        queued = {"h2d": [], "d2h": []}
+        queued = {"h2d": [], "d2h": [], "disk_read": [], "disk_write": []}
 
         def enqueue(lane, event, rank, name, size, after=()):
             step = event[1] if len(event) > 1 else None
@@ -200,11 +212,17 @@ class Step:
         needing = [step for _, step in self.restore_list]
         for k, (i, step) in enumerate(self.restore_list):
             self.issued_at["restore", k] = self.issue(needing, k, begin("E"))
+            self.issued_at["read", i] = self.issue(needing, k, begin("E"), 2)
             for j, what in enumerate(self.sent[i]):
                 size = self.size(i, what)
                 enqueue("d2h", end(("F", i)), (1, 0, j), ("send", i, what), size)
-                enqueue("h2d", self.issued_at["restore", k], (1, k, j), ("restore", i, what), size,
-                        [end(("send", i, what))])
+                on_host = end(("send", i, what))
+                if (i, what) in self.leaving:
+                    enqueue("disk_write", end(("F", i)), (1, 0, j), ("write", i, what), size, [on_host])
+                    on_host = end(("read", i, what))
+                    enqueue("disk_read", self.issued_at["read", i], (1, k, j), ("read", i, what), size,
+                            [end(("write", i, what))])
+                enqueue("h2d", self.issued_at["restore", k], (1, k, j), ("restore", i, what), size, [on_host])
                 self.arrivals[step].append(("restore", i, what))
         self.lanes = {lane: [copy[1:] for copy in sorted(copies, key=lambda copy: copy[0])]
                       for lane, copies in queued.items()}
@@ -287,6 +305,8 @@ class Step:
         return free
 
     def solve_lane(self, at, lane, copies):
+        if not copies:
+            return
         link = self.links[lane]
         previous = None
         for name, size, after in copies:
@@ -362,16 +382,29 @@ class Step:
             made = begin(("R" if self.again(i, scope) else "F", i))
             yield made, end(("send", i, k)) if k in self.sent.get(i, []) else end(("B", i)), size
 
+    def stays(self, i, what):
+        """(from, until) of each buffer on the host that holds it."""
+        if (i, what) in self.leaving:
+            return [(end(("F", i)), end(("write", i, what))),
+                    (self.issued_at["read", i], end(("restore", i, what)))]
+        return [(end(("F", i)), end(("restore", i, what)))]
+
     def on_host(self):
         for i, whats in self.sent.items():
             for what in whats:
-                yield end(("F", i)), end(("restore", i, what)), self.size(i, what)
+                for stay in self.stays(i, what):
+                    yield *stay, self.size(i, what)
 
     def on_pinned(self):
         for size in self.weights_pinned:
             yield START, FOREVER, size
         for (i, what), size in self.pinned_size.items():
-            yield end(("F", i)), end(("restore", i, what)), size
+            for stay in self.stays(i, what):
+                yield *stay, size
+
+    def on_disk(self):
+        for i, what in self.leaving:
+            yield end(("F", i)), end(("read", i, what)), self.size(i, what)
 
 
 def peak(things, at):
@@ -388,7 +421,7 @@ def simulate(profile, machine, settings):
     compute_ns = sum(step.lengths.values())
     return {"step_ns": step_ns, "compute_ns": compute_ns, "stall_ns": step_ns - compute_ns,
             "peak_bytes": peak(step.on_device(), at), "host_activation_peak_bytes": peak(step.on_host(), at),
-            "host_pinned_peak_bytes": peak(step.on_pinned(), at)}
+            "host_pinned_peak_bytes": peak(step.on_pinned(), at), "disk_peak_bytes": peak(step.on_disk(), at)}
 
 
 def check(lines):

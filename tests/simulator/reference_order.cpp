@@ -170,7 +170,7 @@ void append_optimizer(Order& order, const FixedCosts& fixed) {
   if (order.step.optimizer == OptimizerPlace::host)
     order.steps.push_back({Kind::optimizer, -1, fixed.host_optimizer.value().value});
   if (order.step.optimizer == OptimizerPlace::device) order.steps.push_back({Kind::optimizer, -1, time});
-  if (order.step.optimizer != OptimizerPlace::streamed) return;
+  if (order.step.optimizer == OptimizerPlace::device || order.step.optimizer == OptimizerPlace::host) return;
   __int128 all = 0, seen = 0;
   for (const Block& block : order.blocks) all += block.profile.sizes.gradient.value;
   if (all == 0) {
@@ -268,6 +268,19 @@ Int Block::away() const {
 Int Block::again() const {
   if (!scope) return profile.times.forward.value;
   return profile.times.scope_forward.at(static_cast<std::size_t>(*scope)).value().value;
+}
+
+void choose_leaving(std::vector<Restore>& restores, Int stays) {
+  for (Restore& restore : restores)
+    for (std::size_t t = 0; t < restore.tensors.size(); ++t) {
+      __int128 from_here = 0;
+      for (std::size_t later = t; later < restore.tensors.size(); ++later)
+        from_here += restore.tensors[later].bytes;
+      for (const Restore& other : restores)
+        if (other.pass == restore.pass && other.block > restore.block)
+          for (const Traveller& tensor : other.tensors) from_here += tensor.bytes;
+      restore.tensors[t].leaves = from_here > stays;
+    }
 }
 
 Order order_of(const Profile& profile, const Settings& settings) {

@@ -66,6 +66,9 @@ struct Traveller {
   Int bytes;
   bool stored = false, restored = false;
   bool pageable = false;
+  bool leaves = false, written = false, read = false;  // for the disk, and back from it
+
+  bool back_on_host() const { return leaves ? read : stored; }
 };
 
 // All that one block sent away in a pass, and the step that needs it back.
@@ -80,6 +83,7 @@ struct StateLoad {
   std::size_t step;
   Int bytes;
   bool loaded = false;
+  bool read = false, stored = false;  // where states are on the disk
 };
 
 struct Order {
@@ -93,6 +97,8 @@ struct Order {
 
 // Throws std::invalid_argument where the stride is below the interval.
 Order order_of(const Profile& profile, const Settings& settings);
+// What of `restores` leaves for the disk: all of a pass but the last that fit within so many bytes.
+void choose_leaving(std::vector<Restore>& restores, Int stays);
 // What a plan's blocks say, taken by their word.
 Order order_of(const Profile& profile, const Plan& plan);
 

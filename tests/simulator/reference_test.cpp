@@ -50,6 +50,7 @@ std::string line(const reference::Case& random) {
   text += ", \"peak_bytes\": " + std::to_string(answer.peak_bytes);
   text += ", \"host_activation_peak_bytes\": " + std::to_string(answer.host_activation_peak_bytes);
   text += ", \"host_pinned_peak_bytes\": " + std::to_string(answer.host_pinned_peak_bytes);
+  text += ", \"disk_peak_bytes\": " + std::to_string(answer.disk_peak_bytes);
   return text + "}}\n";
 }
 
@@ -93,5 +94,7 @@ TEST_CASE("the two references agree on random cases") {
     fputs(line(reference::random_case(seed)).c_str(), script);
   for (std::uint64_t seed = 0; seed < cases(200); ++seed)
     fputs(line(reference::random_pooled_case(seed)).c_str(), script);
+  for (std::uint64_t seed = 0; seed < cases(200); ++seed)
+    fputs(line(reference::tiered_case(seed)).c_str(), script);
   REQUIRE(pclose(script) == 0);
 }

@@ -35,6 +35,7 @@ TEST_CASE("the machine of the design is read as printed, and survives its file")
   machine.host.pinning = {{3'000'000}, Rate{16'949'152'542}};
   machine.arena = ArenaKind::caching;
   machine.arena_options = {true, {5000}};
+  machine.disk = Disk{{4'000'000'000'000}, {{7'000'000'000}, {80'000}}, {{5'000'000'000}, {20'000}}};
   REQUIRE(parse_machine(to_json(machine)) == machine);
 }
 

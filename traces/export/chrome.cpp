@@ -9,8 +9,19 @@
 namespace stowage {
 namespace {
 
-constexpr int stall_thread = lane_count;
+// The lanes that every timeline has, its stalls, and the lanes of a disk where one is used.
+constexpr int stall_thread = 3;
 constexpr int thread_count = lane_count + 1;
+
+int thread_of(Lane lane) {
+  return static_cast<int>(lane) + of_disk(lane);
+}
+static_assert(static_cast<int>(Lane::disk_read) == stall_thread);
+
+bool uses_disk(const Timeline& timeline) {
+  return std::any_of(timeline.spans.begin(), timeline.spans.end(),
+                     [](const Span& span) { return of_disk(span.lane); });
+}
 
 // Chrome's unit is the microsecond; three decimals keep nanoseconds exact.
 std::string micros(Nanos nanos) {
@@ -69,21 +80,15 @@ class ChromeTrace {
   void add(const Timeline& timeline) {
     ++process_;
     name("process_name", 0, timeline.source + (timeline.name.empty() ? "" : " " + timeline.name));
-    for (int thread = 0; thread < thread_count; ++thread) {
-      name("thread_name", thread, thread == stall_thread ? "stalls" : name_of(static_cast<Lane>(thread)));
-      event("M", thread, "thread_sort_index")
-          .key("args")
-          .begin_row()
-          .field("sort_index", thread)
-          .end_object()
-          .end_object();
-    }
+    const int threads = uses_disk(timeline) ? thread_count : stall_thread + 1;
+    for (int thread = 0; thread < threads; ++thread) add_thread(thread);
     for (const Span& span : timeline.spans) add(span);
     for (const Stall& stall : timeline.stalls) add(stall);
     for (const MemorySample& sample : timeline.memory.device) add("device bytes", sample);
     for (const MemorySample& sample : timeline.memory.host) add("host bytes", sample);
     for (const MemorySample& sample : timeline.memory.allocated) add("allocated bytes", sample);
     for (const MemorySample& sample : timeline.memory.reserved) add("reserved bytes", sample);
+    for (const MemorySample& sample : timeline.memory.disk) add("disk bytes", sample);
     const BlockSpans spans(timeline.spans);
     for (const Stall& stall : timeline.stalls)
       if (stall.block) connect(spans.ends_of(stall));
@@ -103,11 +108,21 @@ class ChromeTrace {
   void name(const char* what, int thread, const std::string& text) {
     event("M", thread, what).key("args").begin_row().field("name", text).end_object().end_object();
   }
+  void add_thread(int thread) {
+    const auto lane = static_cast<Lane>(thread - (thread > stall_thread));
+    name("thread_name", thread, thread == stall_thread ? "stalls" : name_of(lane));
+    event("M", thread, "thread_sort_index")
+        .key("args")
+        .begin_row()
+        .field("sort_index", thread)
+        .end_object()
+        .end_object();
+  }
   void times(Nanos begin, Nanos end) {
     json_.key("ts").raw(micros(begin)).key("dur").raw(micros(end - begin));
   }
   void add(const Span& span) {
-    event("X", static_cast<int>(span.lane), title(span));
+    event("X", thread_of(span.lane), title(span));
     times(span.begin, span.end);
     if (span.lane != Lane::compute) json_.key("args").begin_row().field("bytes", span.bytes).end_object();
     json_.end_object();
@@ -129,7 +144,7 @@ class ChromeTrace {
     flow("f", Lane::compute, step->begin);
   }
   void flow(const char* phase, Lane lane, Nanos at) {
-    event(phase, static_cast<int>(lane), "wait").field("cat", "wait").field("id", flows_);
+    event(phase, thread_of(lane), "wait").field("cat", "wait").field("id", flows_);
     json_.key("ts").raw(micros(at));
     if (*phase == 'f') json_.field("bp", "e");
     json_.end_object();

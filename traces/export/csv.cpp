@@ -45,6 +45,7 @@ class CsvTable {
            {}});
     add("device", timeline.memory.device, timeline.step);
     add("host", timeline.memory.host, timeline.step);
+    add("disk", timeline.memory.disk, timeline.step);
   }
 
   std::string text() { return std::move(text_); }
