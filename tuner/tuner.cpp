@@ -1,9 +1,11 @@
 #include "tuner/tuner.h"
 
 #include "plan/plan.h"
+#include "simulator/step_times.h"
 #include "traces/error.h"
 #include "tuner/field.h"
 #include "tuner/search.h"
+#include "tuner/spill.h"
 
 namespace stowage {
 namespace {
@@ -25,11 +27,29 @@ void check(const TuneRequest& request) {
   at_least(request.threads, 1, "threads");
 }
 
+Prediction prediction_for(const Run& run) {
+  return {
+      run.step, run.compute, run.stall(), run.peaks.device, run.peaks.host_activation, run.peaks.host_pinned};
+}
+
 TunedPlan tuned(const Field& field, const Candidate& candidate, const Run& run) {
   TunedPlan tuned{expand(field.table, field.settings_of(candidate)).plan, run};
-  tuned.plan.predicted = Prediction{
-      run.step, run.compute, run.stall(), run.peaks.device, run.peaks.host_activation, run.peaks.host_pinned};
+  tuned.plan.predicted = prediction_for(run);
   return tuned;
+}
+
+// Of plans with a disk, too, this alone is known: each computes what the null plan computes.
+void try_disk(const BlockTable& table, const Machine& machine, const TuneRequest& request,
+              TuneResult& result) {
+  if (!machine.disk || result.null_fits) return;
+  Spilled spilled = spill(table, machine, request, result.best ? result.best->run.step : never);
+  result.considered += spilled.considered;
+  result.evaluated += spilled.evaluated;
+  if (!spilled.plan) return;
+  result.best = std::move(spilled.plan);
+  result.bound = result.null_run.step;
+  result.best->plan.predicted = prediction_for(result.best->run);
+  result.best->plan.bound = result.bound;
 }
 
 // Keeping everything takes no more than its compute steps, which every plan carries out. So where it fits no
@@ -75,6 +95,7 @@ TuneResult tune(const BlockTable& table, const Machine& machine, const TuneReque
     result.bound = found.complete ? result.best->run.step : result.null_run.step;
     result.best->plan.bound = result.bound;
   }
+  try_disk(table, machine, request, result);
   return result;
 }
 

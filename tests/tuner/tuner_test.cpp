@@ -95,6 +95,24 @@ TEST_CASE("without host memory nothing is sent there") {
   REQUIRE(result.best->run.step == Nanos{160});
 }
 
+// At 200 B offloading fits, but of the 80 B it sends to the host, some 68 with 40 of them on a disk, a host
+// of 70 has no room. A disk as fast as the links then gives what no other plan does; one that is far slower
+// does not, and one without room cannot.
+TEST_CASE("a disk is tried where the host is too small") {
+  Machine machine = plain_machine();
+  TuneRequest request = request_for(199, 70);
+  request.space.max_swap_blocks = 0;
+  const BlockTable table(example_profile());
+  const TuneResult without = tune(table, machine, request);
+  REQUIRE(without.best->run.step > Nanos{130});
+  machine.disk = Disk{{1'000}, {{1'000'000'000}, {}}, {{1'000'000'000}, {}}};
+  const TuneResult with = tune(table, machine, request);
+  REQUIRE(with.best->run.step <= without.best->run.step);
+  REQUIRE(with.bound <= with.best->run.step);
+  machine.disk->capacity = {};
+  REQUIRE(tune(table, machine, request).best->plan == without.best->plan);
+}
+
 TEST_CASE("the answer is the same at any number of threads") {
   int compared = 0;
   for (std::uint64_t seed = 0; compared < 40; ++seed) {
