@@ -26,7 +26,8 @@ class CopyTimes {
   // Throws InputError where the program uses a disk and the machine has none.
   void require_disk_of(const Program& program) const {
     if (uses_disk(program) && !has_disk_)
-      throw InputError("", "disk", "the plan puts something on a disk, which the machine does not have");
+      throw InputError("the machine", "disk",
+                       "the plan puts something on a disk, which the machine does not have");
   }
 
   // As Link::time_for. `lane` is not compute, and one of the disk only where the machine has one.

@@ -51,7 +51,10 @@ void RequestLog::find_lives(const Program& program, const StepTimes& times) {
 
 Journal RequestLog::journal() const {
   Journal journal;
-  for (std::string_view lane : lane_names) journal.streams.emplace_back(lane);
+  // No device memory is a disk's to use, in programs that are compiled.
+  std::size_t streams = static_cast<std::size_t>(Lane::disk_read);
+  for (const JournalEntry& entry : entries_) streams = std::max<std::size_t>(streams, entry.stream + 1);
+  for (std::size_t lane = 0; lane < streams; ++lane) journal.streams.emplace_back(lane_names[lane]);
   std::vector<std::uint32_t> numbers(lives_.size());
   std::uint32_t buffers = 0;
   for (JournalEntry entry : entries_) {

@@ -10,7 +10,9 @@ using namespace stowage;
 
 TEST_CASE("every setting of a file has a flag, under the same key") {
   JsonWriter json;
-  write_settings(json, {});
+  Settings settings;
+  settings.transfer.disk_over = Bytes{1};  // the one key that is left out where it is absent
+  write_settings(json, settings);
   std::vector<std::string> in_files = JsonNode::parse(json.text()).keys(), in_flags;
   for (const SettingFlag& setting : setting_flags()) in_flags.push_back(setting.key);
   std::sort(in_files.begin(), in_files.end());

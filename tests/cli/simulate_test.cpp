@@ -206,3 +206,27 @@ TEST_CASE("simulate tells the phases of a run") {
   REQUIRE(wrong.code == 2);
   REQUIRE(wrong.err.find("expected one of staged, streamed") != std::string::npos);
 }
+
+// As tests of the simulator have it: 40 of 80 B rest on the disk, and 68 are on the host at most.
+TEST_CASE("a disk takes what the host is not to keep, or says what it lacks") {
+  const Workplace workplace;
+  const std::string offload = "--policy offload --disk-over 40 --json";
+  const Ended refused = workplace.stowage(simulate + offload);
+  REQUIRE(refused.code == 2);
+  REQUIRE(refused.err.find("disk") != std::string::npos);
+  const auto with_disk = [&](const std::string& capacity) {
+    const std::string link = R"({"bytes_per_second": 1000000000})";
+    workplace.write("disk.json", changed(workplace.read("machine.json"), "\"links\":",
+                                         "\"disk\": {\"capacity_bytes\": " + capacity + ", \"read\": " +
+                                             link + ", \"write\": " + link + "}, \"links\":"));
+    return workplace.stowage("simulate profile.json --machine disk.json " + offload);
+  };
+  const JsonNode answer = with_disk("40").json();
+  REQUIRE(figure(answer, "step_ns") == 186);
+  REQUIRE(figure(answer, "host_peak_bytes") == 68);
+  REQUIRE(figure(answer, "disk_peak_bytes") == 40);
+  const Ended full = with_disk("39");
+  REQUIRE(full.code == 1);
+  REQUIRE(full.json().at("space").string() == "disk");
+  REQUIRE(figure(full.json(), "least_bytes") == 40);
+}

@@ -36,7 +36,7 @@ TEST_CASE("every key of a timeline is checked") {
           "compute_ns: expected at most 1500, not 1501");
   REQUIRE(refused("\"step_ns\": 1500", "\"step\": 1500") == "step: unknown key");
   REQUIRE(refused("\"lane\": \"h2d\"", "\"lane\": \"p2p\"") ==
-          "spans[1].lane: expected one of compute, h2d, d2h, not \"p2p\"");
+          "spans[1].lane: expected one of compute, h2d, d2h, disk_read, disk_write, not \"p2p\"");
   REQUIRE(refused("\"block\": 0", "\"block\": 4294967296") ==
           "spans[0].block: expected at most 4294967295, not 4294967296");
   REQUIRE(refused("\"end_ns\": 500", "\"end_ns\": 299") == "spans[1].end_ns: expected at least 300, not 299");

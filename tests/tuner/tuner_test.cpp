@@ -95,21 +95,31 @@ TEST_CASE("without host memory nothing is sent there") {
   REQUIRE(result.best->run.step == Nanos{160});
 }
 
-// At 200 B offloading fits, but of the 80 B it sends to the host, some 68 with 40 of them on a disk, a host
-// of 70 has no room. A disk as fast as the links then gives what no other plan does; one that is far slower
-// does not, and one without room cannot.
+// Blocks ten times as slow, so that copies hide behind them and a recomputation costs 100 ns. In 175 B fits
+// what has three blocks offload and three swap. Their 60 B and 15 B of weights are more than a host of 60 B
+// has until some rest on a disk; then the step takes the 4 * (100 + 200) + 6 + 4 of keeping everything.
 TEST_CASE("a disk is tried where the host is too small") {
+  Profile profile = example_profile();
+  profile.blocks[0].times.forward = {100};
+  profile.blocks[0].times.backward = {200};
+  const BlockTable table(profile);
   Machine machine = plain_machine();
-  TuneRequest request = request_for(199, 70);
-  request.space.max_swap_blocks = 0;
-  const BlockTable table(example_profile());
+  const TuneRequest request = request_for(175, 60);
   const TuneResult without = tune(table, machine, request);
-  REQUIRE(without.best->run.step > Nanos{130});
+  REQUIRE(without.best->run.step > Nanos{1210});
   machine.disk = Disk{{1'000}, {{1'000'000'000}, {}}, {{1'000'000'000}, {}}};
   const TuneResult with = tune(table, machine, request);
-  REQUIRE(with.best->run.step <= without.best->run.step);
-  REQUIRE(with.bound <= with.best->run.step);
+  REQUIRE(with.best->run.step == Nanos{1210});
+  REQUIRE(with.optimal());
+  REQUIRE(with.best->plan.settings->transfer.disk_over);
+  const Simulated result = simulate(profile, *with.best->plan.settings, machine);
+  REQUIRE(result.run() == with.best->run);
+  REQUIRE(result.run().peaks.device <= Bytes{175});
+  REQUIRE(result.run().peaks.host <= Bytes{60});
+  // Nothing is gained by a disk without room, or by one of a byte a microsecond.
   machine.disk->capacity = {};
+  REQUIRE(tune(table, machine, request).best->plan == without.best->plan);
+  machine.disk = Disk{{1'000}, {{1'000'000}, {}}, {{1'000'000}, {}}};
   REQUIRE(tune(table, machine, request).best->plan == without.best->plan);
 }
 
