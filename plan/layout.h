@@ -11,12 +11,12 @@
 namespace stowage {
 
 struct Layout {
-  Layout(const BlockTable& table, const Plan& plan)
-      : table(table), plan(plan), order(order_compute(table, plan, builder)) {}
+  Layout(const BlockTable& table, const Plan& plan, ProgramBuilder& builder)
+      : table(table), plan(plan), builder(builder), order(order_compute(table, plan, builder)) {}
 
   const BlockTable& table;
   const Plan& plan;
-  ProgramBuilder builder;
+  ProgramBuilder& builder;
   ComputeOrder order;
 
   // Copy k of a sequence is issued when the step that needs copy k-prefetch begins, or so many times

@@ -48,28 +48,50 @@ void ProgramBuilder::free_after(BufferId buffer, CopyId copy) {
 }
 
 Program ProgramBuilder::finish(const TransferSettings& transfer) {
+  finish_here(transfer);
+  Program program = std::exchange(program_, {});
+  clear();
+  return program;
+}
+
+const Program& ProgramBuilder::finish_here(const TransferSettings& transfer) {
   sort_lanes();
   resolve_waits();
   resolve_effects();
   program_.single_stream = {true, transfer.h2d_streams == 1, transfer.d2h_streams == 1, false, false};
   program_.pinned = {transfer.max_buckets, transfer.pinned_max};
-  return std::exchange(program_, {});
+  return program_;
+}
+
+void ProgramBuilder::clear() {
+  program_.steps.clear();
+  program_.wait_ranges.clear();
+  program_.waits.clear();
+  program_.buffers.clear();
+  program_.initial.clear();
+  program_.effect_ranges.clear();
+  program_.effects.clear();
+  copies_.clear();
+  effects_.clear();
+  waits_.clear();
 }
 
 void ProgramBuilder::sort_lanes() {
   const auto compute_steps = static_cast<StepId>(program_.steps.size());
   program_.lanes[0] = {0, compute_steps};
   copy_steps_.resize(copies_.size());
-  std::vector<CopyId> order;
+  const auto issued_before = [&](CopyId a, CopyId b) {
+    return copies_[a].step.issue < copies_[b].step.issue;
+  };
   for (Lane lane : {Lane::h2d, Lane::d2h, Lane::disk_read, Lane::disk_write}) {
-    order.clear();
+    order_.clear();
     for (CopyId copy = 0; copy < copies_.size(); ++copy)
-      if (copies_[copy].step.lane == lane) order.push_back(copy);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](CopyId a, CopyId b) { return copies_[a].step.issue < copies_[b].step.issue; });
+      if (copies_[copy].step.lane == lane) order_.push_back(copy);
+    if (!std::is_sorted(order_.begin(), order_.end(), issued_before))
+      std::stable_sort(order_.begin(), order_.end(), issued_before);
     Range& range = program_.lanes[static_cast<int>(lane)];
     range.begin = static_cast<StepId>(program_.steps.size());
-    for (CopyId copy : order) {
+    for (CopyId copy : order_) {
       copy_steps_[copy] = static_cast<StepId>(program_.steps.size());
       program_.steps.push_back(copies_[copy].step);
     }

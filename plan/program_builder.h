@@ -34,6 +34,10 @@ class ProgramBuilder {
 
   // The finished program; the builder is empty afterwards.
   Program finish(const TransferSettings& transfer);
+  // The same, but it stays in the builder until clear().
+  const Program& finish_here(const TransferSettings& transfer);
+  // Empty, but for the memory that it has.
+  void clear();
 
  private:
   struct Copy {
@@ -59,6 +63,7 @@ class ProgramBuilder {
   Program program_;
   std::vector<Copy> copies_;
   std::vector<StepId> copy_steps_;  // final id of each copy
+  std::vector<CopyId> order_;       // of the copies of one lane
   std::vector<Effect> effects_;
   std::vector<Wait> waits_;
 };

@@ -1,7 +1,6 @@
 #include "tuner/pricer.h"
 
 #include "plan/plan.h"
-#include "plan/program.h"
 #include "traces/error.h"
 
 namespace stowage {
@@ -21,7 +20,7 @@ Pricer::Pricer(const BlockTable& table, const Machine& machine) : table_(table),
 }
 
 Run Pricer::price(const Settings& settings) {
-  const Program program = compile(table_, expand(table_, settings).plan);
+  const Program& program = compiler_.compile(table_, expand(table_, settings).plan);
   if (evaluator_ && evaluator_->serves(program)) {
     if (const std::optional<Run> run = evaluator_->evaluate(program)) return *run;
   } else {

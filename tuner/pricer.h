@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "plan/block_table.h"
+#include "plan/compiler.h"
 #include "plan/settings.h"
 #include "simulator/engine.h"
 #include "simulator/evaluator.h"
@@ -21,6 +22,7 @@ class Pricer {
 
  private:
   const BlockTable& table_;
+  Compiler compiler_;
   std::optional<Evaluator> evaluator_;  // where it serves the machine
   Engine engine_;
 };
