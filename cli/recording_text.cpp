@@ -166,7 +166,8 @@ std::string memory_text(const MemoryReport& memory) {
   }
   if (others.value != 0)
     table.row({"  " + std::to_string(memory.at_peak.size() - most) + " others", readable(others)});
-  if (!memory.reserved.empty()) table.row({"reserved, at most", readable(peak(memory.reserved))});
+  const Bytes reserved = peak(memory.reserved);  // 0 where no caching allocator was at work
+  if (reserved.value > 0) table.row({"reserved, at most", readable(reserved)});
   for (const MemoryShare& share : memory.segments)
     table.row({"  " + share.owner + " at the end", readable(share.bytes)});
   return table.text();

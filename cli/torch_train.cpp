@@ -49,6 +49,9 @@ class TrainCommand final : public Command {
     add_count(app, "--steps", steps_, 1, std::numeric_limits<std::int32_t>::max(), "How many (10)");
     app.add_option("-o,--output", timeline_, "Write the measured timeline of a median step")
         ->type_name("FILE");
+    app.add_option("--record", recording_,
+                   "Write a recording of the last three steps by PyTorch's profiler; it slows them")
+        ->type_name("FILE");
     app.add_option("--profile", profile_, "The model's profile; without it, it is measured first")
         ->type_name("FILE");
     app.add_option("--machine", machine_, "The machine that the host device plays")->type_name("FILE");
@@ -102,6 +105,7 @@ class TrainCommand final : public Command {
     TrainingOptions options;
     options.steps = steps_;
     options.budget = machine.device.usable();
+    options.recording = recording_;
     std::size_t number = 0;
     options.on_step = [&](const TrainedStep& step) { output.say(step_line(++number, step)); };
     Training training = train(subject, device, predicted.program, options);
@@ -139,7 +143,7 @@ class TrainCommand final : public Command {
   }
 
   SubjectFlags subject_;
-  std::string timeline_, profile_, machine_;
+  std::string timeline_, recording_, profile_, machine_;
   std::int64_t steps_ = 10;
   MemoryFlags memory_;
   bool autotune_ = false;

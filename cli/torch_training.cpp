@@ -6,14 +6,17 @@
 #include <deque>
 
 #include "runtime/executor.h"
+#include "runtime/mark.h"
 #include "runtime/models/transformer.h"
 #include "runtime/optimizer.h"
+#include "runtime/profiler_recording.h"
 
 namespace stowage {
 namespace {
 
 // Timelines among which the one of median length is chosen.
 constexpr std::size_t kept_timelines = 15;
+constexpr std::int64_t recorded_steps = 3;
 
 // Holds steps, not what is made between them, to the budget.
 class BudgetGuard {
@@ -57,6 +60,7 @@ class Trainer {
   StepResult step(const Program& program, std::uint64_t number, std::optional<Bytes> budget) {
     const State batch = corpus_.batch(subject_.seed, number);
     const BudgetGuard guard(device_, budget);
+    const Mark mark("ProfilerStep#", number);
     return executor_.run(program, batch, optimizer_);
   }
 
@@ -97,8 +101,11 @@ Training train(const Subject& subject, HostDevice& device, const Program& progra
   Training training;
   std::deque<Timeline> timelines;
   Trainer trainer(subject, device);
+  std::optional<ProfilerRecording> recording;
   try {
     for (std::int64_t i = 0; i < options.steps; ++i) {
+      if (!options.recording.empty() && i == std::max<std::int64_t>(0, options.steps - recorded_steps))
+        recording.emplace();
       StepResult result = trainer.step(program, static_cast<std::uint64_t>(i), options.budget);
       if (const auto* shortage = std::get_if<Shortage>(&result)) {
         training.shortage = {shortage->step, shortage->refusal};
@@ -113,6 +120,7 @@ Training train(const Subject& subject, HostDevice& device, const Program& progra
   } catch (const MemoryRefused& refused) {
     training.shortage = {std::nullopt, refused.refusal()};
   }
+  if (recording) recording->write(options.recording);
   if (timelines.size() > 1 && timelines.size() == training.steps.size()) timelines.pop_front();
   if (!timelines.empty()) training.timeline = of_median_length(std::move(timelines));
   return training;

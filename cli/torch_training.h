@@ -40,6 +40,8 @@ struct Training {
 struct TrainingOptions {
   std::int64_t steps = 10;
   std::optional<Bytes> budget;  // for the device, in each step; absent: no limit
+  // A recording of the last steps, three of them where there are more, by LibTorch's profiler; "": none.
+  std::string recording;
   std::function<void(const TrainedStep&)> on_step = [](const TrainedStep&) {};
 };
 

@@ -60,6 +60,7 @@ struct Arena::Blocks final : c10::Allocator {
   void* from_system(std::size_t block);
   void release_unused();
   void give_back(void* data);
+  void tell_profiler(void* data, std::int64_t bytes) const;
   static void drop(void* data) {
     if (data) Arena::instance().blocks_->give_back(data);
   }
@@ -82,7 +83,9 @@ void* Arena::Blocks::take(std::size_t bytes) {
     throw std::bad_alloc();
   }
   *static_cast<Header*>(start) = {bytes, block};
-  return static_cast<std::byte*>(start) + header_bytes;
+  void* const data = static_cast<std::byte*>(start) + header_bytes;
+  tell_profiler(data, wanted);
+  return data;
 }
 
 bool Arena::Blocks::reserve(std::int64_t bytes) {
@@ -127,9 +130,24 @@ void Arena::Blocks::release_unused() {
 
 void Arena::Blocks::give_back(void* data) {
   Header* const header = header_of(data);
-  const std::lock_guard lock(mutex);
-  live -= static_cast<std::int64_t>(header->bytes);
-  unused[header->block].push_back(header);
+  const auto bytes = static_cast<std::int64_t>(header->bytes);
+  {
+    const std::lock_guard lock(mutex);
+    live -= bytes;
+    unused[header->block].push_back(header);
+  }
+  tell_profiler(data, -bytes);
+}
+
+// Where this thread is being recorded.
+void Arena::Blocks::tell_profiler(void* data, std::int64_t bytes) const {
+  if (!c10::memoryProfilingEnabled()) return;
+  std::size_t total;
+  {
+    const std::lock_guard lock(mutex);
+    total = static_cast<std::size_t>(live);
+  }
+  c10::reportMemoryUsageToProfiler(data, bytes, total, 0, c10::Device(c10::DeviceType::CPU));
 }
 
 Arena::Arena() : blocks_(new Blocks) {}

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/mark.h"
+
 namespace stowage {
 
 StepRun::StepRun(const Program& program, Device& device, Model& model, StepState& state, Optimizer& optimizer)
@@ -85,6 +87,7 @@ void StepRun::compute(const Step& step) {
 }
 
 void StepRun::optimize() {
+  const Mark mark("Optimizer.step#AdamW.step");
   const std::vector<Model::Trained>& trained = model_.trained();
   double squares = 0;
   for (std::size_t i = 0; i < trained.size(); ++i) {

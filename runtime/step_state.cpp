@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/mark.h"
 #include "traces/error.h"
 
 namespace stowage {
@@ -28,6 +29,7 @@ State StepState::run(std::uint32_t block, Pass& pass, SaveHandler& handler) {
   if (!model_.weights(block).resident())
     throw DefectError("block " + std::to_string(block) + " runs while its weights are on the host");
   const State input = pass.graph.enter(activations_[block].tensors(), wanted_[block]);
+  const Mark mark("block.", block);
   const SaveGuard guard(handler);
   State output = pass.graph.leave(model_.block(block).forward(input));
   wanted_[block + 1] = pass.graph.differentiable();

@@ -26,7 +26,7 @@ Read read(const std::string& text, Each each, std::size_t window_size = 1 << 20)
   EventReader reader(window, out.repairs);
   TraceEvent event;
   while (reader.next(event)) {
-    out.names.emplace_back(event.text(Field::name));
+    out.names.emplace_back(event.text(EventField::name));
     if (event.repair) out.repairs.add(*event.repair, event.offset);
     each(event);
   }
@@ -84,12 +84,13 @@ TEST_CASE("numbers keep all their digits") {
   std::vector<std::int64_t> threads;
   std::vector<std::optional<std::uint64_t>> correlations;
   const Read got = read(text, [&](const TraceEvent& event) {
-    begins.push_back(event.micros(Field::begin));
-    durations.push_back(event.micros(Field::duration));
-    threads.push_back(event.track(Field::thread));
-    correlations.push_back(event.identifier(Field::correlation));
-    if (event.has(Field::bytes)) REQUIRE(event.integer(Field::bytes) == 128);
-    if (event.has(Field::address)) REQUIRE(event.identifier(Field::address) == 18446744073709551615ULL);
+    begins.push_back(event.micros(EventField::begin));
+    durations.push_back(event.micros(EventField::duration));
+    threads.push_back(event.track(EventField::thread));
+    correlations.push_back(event.identifier(EventField::correlation));
+    if (event.has(EventField::bytes)) REQUIRE(event.integer(EventField::bytes) == 128);
+    if (event.has(EventField::address))
+      REQUIRE(event.identifier(EventField::address) == 18446744073709551615ULL);
   });
   REQUIRE(begins[0] == Nanos{6027413646370922});
   REQUIRE(begins[1] == Nanos{1669783687464181000});
@@ -109,7 +110,7 @@ TEST_CASE("text that names no number is a track of its own") {
   std::vector<std::int64_t> tracks;
   read(document(R"({"ph": "X", "pid": "Spans"}, {"ph": "X", "pid": "Traces"}, {"ph": "X", "pid": "Spans"},
                    {"ph": "X", "pid": ""}, {"ph": "X", "pid": -1})"),
-       [&](const TraceEvent& event) { tracks.push_back(event.track(Field::process)); });
+       [&](const TraceEvent& event) { tracks.push_back(event.track(EventField::process)); });
   REQUIRE(tracks[0] == tracks[2]);
   REQUIRE(tracks[0] != tracks[1]);
   REQUIRE(tracks[0] < -(std::int64_t{1} << 61));
@@ -160,9 +161,9 @@ TEST_CASE("what is no number counts as absent") {
          {"ph": "X", "name": "b", "ts": NaN, "args": {"bytes": -nan(ind), "stream": N/A}},
          {"ph": "X", "name": "c", "ts": , "dur": Infinity, "args": {}})json");
   const Read got = read(text, [](const TraceEvent& event) {
-    REQUIRE(!event.has(Field::bandwidth));
-    REQUIRE(event.has(Field::bytes) == (event.text(Field::name) == "a"));
-    REQUIRE(event.has(Field::begin) == (event.text(Field::name) == "a"));
+    REQUIRE(!event.has(EventField::bandwidth));
+    REQUIRE(event.has(EventField::bytes) == (event.text(EventField::name) == "a"));
+    REQUIRE(event.has(EventField::begin) == (event.text(EventField::name) == "a"));
   });
   REQUIRE(got.names == Names{"a", "b", "c"});
   REQUIRE(got.count(Repair::not_a_number) == 3);

@@ -172,27 +172,27 @@ TEST_CASE("a link's rate and latency come out of its copies") {
   std::vector<CopySample> samples;
   for (const std::int64_t bytes : {4096, 65536, 1000000, 8000000, 64000000})
     samples.push_back({{bytes}, {10000 + bytes / 20}});
-  const LinkFit fit = fit_link(samples).value();
+  const CopyFit fit = fit_link(samples).value();
   REQUIRE(fit.rate.bytes_per_second == Approx(20e9).epsilon(0.001));
   REQUIRE(fit.latency.value == Approx(10000).epsilon(0.01));
   REQUIRE(fit.error < 0.001);
   samples.push_back({{1000000}, {600000}});  // one that had to share
   samples.push_back({{0}, {50}});
-  const LinkFit shared = fit_link(samples).value();
+  const CopyFit shared = fit_link(samples).value();
   REQUIRE(shared.rate.bytes_per_second == Approx(20e9).epsilon(0.02));
 }
 
 TEST_CASE("copies of one size tell a rate only") {
   REQUIRE(!fit_link({}));
-  const LinkFit fit = fit_link({{{1000000}, {100000}}, {{1000000}, {100000}}}).value();
+  const CopyFit fit = fit_link({{{1000000}, {100000}}, {{1000000}, {100000}}}).value();
   REQUIRE(fit.latency == Nanos{});
   REQUIRE(fit.rate.bytes_per_second == 10'000'000'000);
   REQUIRE(fit.time_for({2000000}) == Nanos{200000});
 }
 
 TEST_CASE("intervals unite and overlap") {
-  const auto at = [](std::int64_t begin, std::int64_t end) { return Interval{{begin}, {end}}; };
-  const std::vector<Interval> a = united({at(5, 9), at(0, 3), at(2, 4), at(9, 10), at(7, 7)});
+  const auto at = [](std::int64_t begin, std::int64_t end) { return BusyInterval{{begin}, {end}}; };
+  const std::vector<BusyInterval> a = united({at(5, 9), at(0, 3), at(2, 4), at(9, 10), at(7, 7)});
   REQUIRE(a.size() == 2);  // [0, 4) and [5, 10)
   REQUIRE(length(a) == Nanos{9});
   REQUIRE(overlap(a, united({at(3, 6), at(8, 20)})) == Nanos{4});  // [3,4) [5,6) [8,10)

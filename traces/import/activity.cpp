@@ -6,7 +6,7 @@ namespace stowage {
 namespace {
 
 // Appends; what follows in time and touches the last interval becomes part of it: most of a trace does.
-void add(std::vector<Interval>& times, Interval time) {
+void add(std::vector<BusyInterval>& times, BusyInterval time) {
   if (!times.empty() && times.back().begin <= time.begin && time.begin <= times.back().end) {
     times.back().end = std::max(times.back().end, time.end);
   } else {
@@ -14,8 +14,8 @@ void add(std::vector<Interval>& times, Interval time) {
   }
 }
 
-std::vector<Interval> operators(const KinetoTrace& trace) {
-  std::vector<Interval> times;
+std::vector<BusyInterval> operators(const KinetoTrace& trace) {
+  std::vector<BusyInterval> times;
   for (const HostSpan& span : trace.host) {
     if (span.kind == HostKind::operation || span.kind == HostKind::backward_node)
       add(times, {span.begin, span.end});
@@ -27,19 +27,19 @@ std::vector<Interval> operators(const KinetoTrace& trace) {
 
 Activity::Activity(const KinetoTrace& trace) {
   for (const DeviceCopy& copy : trace.copies) {
-    const Interval time{copy.span.begin, copy.span.end};
+    const BusyInterval time{copy.span.begin, copy.span.end};
     add(copy.kind.crosses() ? crossing : compute, time);
     add(all, time);
   }
   for (const DeviceSpan& span : trace.device) {
-    const Interval time{span.begin, span.end};
+    const BusyInterval time{span.begin, span.end};
     if (span.kind == DeviceKind::kernel) add(kernels, time);
     if (span.kind != DeviceKind::collective) add(compute, time);
     add(all, time);
   }
   on_device = !all.empty();
   if (!on_device) compute = all = operators(trace);
-  for (std::vector<Interval>* times : {&crossing, &kernels, &compute, &all})
+  for (std::vector<BusyInterval>* times : {&crossing, &kernels, &compute, &all})
     *times = united(std::move(*times));
 }
 

@@ -12,10 +12,10 @@ namespace stowage {
 struct Activity {
   explicit Activity(const KinetoTrace& trace);
 
-  std::vector<Interval> crossing;  // copies over the link
-  std::vector<Interval> kernels;   // collectives apart
-  std::vector<Interval> compute;   // kernels, and what else works on the device's own memory
-  std::vector<Interval> all;
+  std::vector<BusyInterval> crossing;  // copies over the link
+  std::vector<BusyInterval> kernels;   // collectives apart
+  std::vector<BusyInterval> compute;   // kernels, and what else works on the device's own memory
+  std::vector<BusyInterval> all;
   bool on_device;  // else nothing ran on one, and the host's operators are `compute` and `all`
 };
 

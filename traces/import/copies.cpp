@@ -22,7 +22,7 @@ double rate_of(const DeviceCopy& copy) {
   return static_cast<double>(copy.bytes->value) / static_cast<double>(copy.span.duration().value);
 }
 
-std::vector<CopyTraffic> traffic_of(const KinetoTrace& trace, const std::map<CopyKind, LinkFit>& links) {
+std::vector<CopyTraffic> traffic_of(const KinetoTrace& trace, const std::map<CopyKind, CopyFit>& links) {
   std::map<std::pair<CopyKind, StreamId>, CopyTraffic> by_stream;
   for (const DeviceCopy& copy : trace.copies) {
     CopyTraffic& traffic = by_stream[{copy.kind, copy.span.stream}];
@@ -63,15 +63,15 @@ std::vector<CopyClass> classes_of(const KinetoTrace& trace) {
   return classes;
 }
 
-std::map<CopyKind, LinkFit> links_of(const KinetoTrace& trace) {
+std::map<CopyKind, CopyFit> links_of(const KinetoTrace& trace) {
   std::map<CopyKind, std::vector<CopySample>> samples;
   for (const DeviceCopy& copy : trace.copies) {
     if (copy.kind.crosses() && measurable(trace, copy))
       samples[copy.kind].push_back({*copy.bytes, copy.span.duration()});
   }
-  std::map<CopyKind, LinkFit> links;
+  std::map<CopyKind, CopyFit> links;
   for (const auto& [kind, found] : samples) {
-    if (const std::optional<LinkFit> fit = fit_link(found)) links.emplace(kind, *fit);
+    if (const std::optional<CopyFit> fit = fit_link(found)) links.emplace(kind, *fit);
   }
   return links;
 }
@@ -96,7 +96,7 @@ struct Piece {
 }  // namespace
 
 CopyReport copy_report(const KinetoTrace& trace, const Activity& activity) {
-  std::map<CopyKind, LinkFit> links = links_of(trace);
+  std::map<CopyKind, CopyFit> links = links_of(trace);
   return {.traffic = traffic_of(trace, links),
           .classes = classes_of(trace),
           .links = std::move(links),

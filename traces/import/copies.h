@@ -36,7 +36,7 @@ struct CopyClass {
 struct CopyReport {
   std::vector<CopyTraffic> traffic;   // by kind, then stream
   std::vector<CopyClass> classes;     // by kind, then size
-  std::map<CopyKind, LinkFit> links;  // of those that cross the link
+  std::map<CopyKind, CopyFit> links;  // of those that cross the link
   Nanos crossing;                     // while at least one copy crosses the link
   Nanos hidden;                       // of that, while a kernel runs as well
   // bytes / duration over the rate that the trace states, in the middle; not 1 where the trace is wrong about

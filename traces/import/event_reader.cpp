@@ -7,7 +7,7 @@ constexpr std::string_view first_event_keys[] = {"ph", "cat", "name", "pid", "ti
 
 // Frames of Python are the most frequent events of a trace, and nothing asks for what else they tell.
 bool args_matter(const TraceEvent& event) {
-  return event.raw(Field::category) != "python_function";
+  return event.raw(EventField::category) != "python_function";
 }
 
 bool read_fields(JsonScan& scan, TraceEvent& event, bool inside_args) {
@@ -21,7 +21,7 @@ bool read_fields(JsonScan& scan, TraceEvent& event, bool inside_args) {
       continue;
     }
     if (!scan.value(value, JsonScan::Place::member)) return false;
-    const std::optional<Field> field = field_of(key, inside_args);
+    const std::optional<EventField> field = field_of(key, inside_args);
     if (field && value.kind != JsonText::Kind::word) event.set(*field, value);
   }
   return scan.failure() == JsonScan::Failure::none;
@@ -67,9 +67,9 @@ bool EventReader::read_devices(JsonScan& scan) {
   for (bool first = true; scan.another(']', first); first = false) {
     entry.clear();
     if (!read_fields(scan, entry, false)) return false;
-    header_.devices.push_back({.id = entry.integer(Field::id).value_or(0),
-                               .name = std::string(entry.text(Field::name)),
-                               .memory = {entry.integer(Field::total_memory).value_or(0)}});
+    header_.devices.push_back({.id = entry.integer(EventField::id).value_or(0),
+                               .name = std::string(entry.text(EventField::name)),
+                               .memory = {entry.integer(EventField::total_memory).value_or(0)}});
   }
   return scan.failure() == JsonScan::Failure::none;
 }

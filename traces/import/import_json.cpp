@@ -74,7 +74,7 @@ void write_memory(JsonWriter& json, const MemoryReport& memory) {
 
 // As a machine file has them: a direction's pinned rate, or the
 // only one where nothing says how memory was pinned.
-void write_links(JsonWriter& json, const std::map<CopyKind, LinkFit>& links) {
+void write_links(JsonWriter& json, const std::map<CopyKind, CopyFit>& links) {
   json.key("links").begin_object();
   std::optional<Rate> pageable;
   for (const CopyDirection direction : {CopyDirection::h2d, CopyDirection::d2h}) {
@@ -175,7 +175,7 @@ std::string to_json(const ImportReport& report) {
   } else {
     json.null();
   }
-  write_links(json, report.copies ? report.copies->links : std::map<CopyKind, LinkFit>());
+  write_links(json, report.copies ? report.copies->links : std::map<CopyKind, CopyFit>());
   if (report.copies) write_copies(json, *report.copies);
   if (report.synchronisation) write_synchronisation(json, *report.synchronisation);
   json.key("notes").begin_array();

@@ -5,7 +5,7 @@
 namespace stowage {
 namespace {
 
-using Fits = std::map<CopyKind, LinkFit>;
+using Fits = std::map<CopyKind, CopyFit>;
 
 // The device that the recording's copies name; where none does, any if all are alike.
 const TracedDevice* device_of(const ImportReport& report) {

@@ -34,7 +34,7 @@ Nanos spread(const std::vector<BlockWork>& passes, Nanos BlockWork::*part) {
   return {(values[values.size() - 1 - tail] - values[tail]).value / 2};
 }
 
-BlockProfile block_profile(const ImportedBlock& block, Bytes input, bool grouped) {
+BlockProfile block_profile(const ImportedBlock& block, Bytes input, Bytes input_gradient, bool grouped) {
   BlockProfile profile;
   profile.name = well_formed(block.name);
   if (grouped) profile.group = well_formed(block.group);
@@ -47,7 +47,7 @@ BlockProfile block_profile(const ImportedBlock& block, Bytes input, bool grouped
   profile.sizes.forward_workspace = at_least_none(block.bytes.forward_workspace);
   // While the backward runs the block's gradients and the gradient of its input are there as well.
   profile.sizes.backward_workspace =
-      at_least_none(block.bytes.backward_rise - profile.sizes.gradient - profile.sizes.input);
+      at_least_none(block.bytes.backward_rise - profile.sizes.gradient - input_gradient);
   const Bytes saved = at_least_none(block.bytes.saved - block.bytes.output);
   if (saved.value > 0)
     profile.saved.push_back(
@@ -66,10 +66,16 @@ Bytes resident(const ImportReport& report, Bytes input) {
   return at_least_none(levels.empty() ? report.memory->account.end : median(std::move(levels)));
 }
 
-// What the peak holds beyond the blocks and what they start from: the loss. A peak at which the blocks hold
-// little is none of the loss.
+// Beside the gradient of the output, in the middle of the steps. Where the recording does not tell when the
+// loss is computed, what the peak holds beyond the blocks and what they start from; a peak at which the
+// blocks hold little is none of the loss.
 Bytes epilogue_bytes(const ImportReport& report, const Profile& profile) {
   if (!report.memory || report.found.blocks.empty() || !peaks_with_blocks(report)) return {};
+  std::vector<Bytes> rises;
+  for (const ImportedStep& step : report.steps) {
+    if (step.loss_rise) rises.push_back(*step.loss_rise - profile.fixed.output);
+  }
+  if (!rises.empty()) return at_least_none(median(std::move(rises)));
   Bytes level = profile.fixed.resident + profile.blocks.front().sizes.input + profile.fixed.output;
   for (const ImportedBlock& block : report.found.blocks) level += block.bytes.saved;
   return at_least_none(report.memory->account.peak - level);
@@ -112,7 +118,8 @@ Profile profile_of(const ImportReport& report, const std::string& name) {
   });
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const Bytes input = at_least_none(blocks[i == 0 ? 0 : i - 1].bytes.output);
-    profile.blocks.push_back(block_profile(blocks[i], input, grouped));
+    const Bytes input_gradient = i == 0 ? Bytes{} : input;  // a plan has none before the first block
+    profile.blocks.push_back(block_profile(blocks[i], input, input_gradient, grouped));
   }
   profile.fixed.optimizer = over_steps(report, [](const StepWork& step) { return step.optimizer; });
   profile.fixed.resident =

@@ -40,8 +40,9 @@ struct BlockFinding {
 
 struct ImportedStep {
   Nanos begin, end;  // since 1970 where the recording tells, else on its own clock
-  // Where memory was recorded: the highest level, and that at which the first block begins.
-  std::optional<Bytes> peak, before_blocks;
+  // Where memory was recorded: the highest level, that at which the first block begins, and how far it rises
+  // between the last block's forward and the first one's backward.
+  std::optional<Bytes> peak = {}, before_blocks = {}, loss_rise = {};
 };
 
 struct TimeReport {

@@ -4,12 +4,12 @@
 
 namespace stowage {
 
-std::vector<Interval> united(std::vector<Interval> all) {
-  std::erase_if(all, [](const Interval& interval) { return interval.end <= interval.begin; });
-  const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
+std::vector<BusyInterval> united(std::vector<BusyInterval> all) {
+  std::erase_if(all, [](const BusyInterval& interval) { return interval.end <= interval.begin; });
+  const auto earlier = [](const BusyInterval& a, const BusyInterval& b) { return a.begin < b.begin; };
   if (!std::is_sorted(all.begin(), all.end(), earlier)) std::sort(all.begin(), all.end(), earlier);
   std::size_t count = 0;  // of those at the front that are united
-  for (const Interval& interval : all) {
+  for (const BusyInterval& interval : all) {
     if (count > 0 && interval.begin <= all[count - 1].end) {
       all[count - 1].end = std::max(all[count - 1].end, interval.end);
     } else {
@@ -20,16 +20,16 @@ std::vector<Interval> united(std::vector<Interval> all) {
   return all;
 }
 
-Nanos length(const std::vector<Interval>& united) {
+Nanos length(const std::vector<BusyInterval>& united) {
   Nanos sum;
-  for (const Interval& interval : united) sum += interval.end - interval.begin;
+  for (const BusyInterval& interval : united) sum += interval.end - interval.begin;
   return sum;
 }
 
-std::vector<Interval> common(const std::vector<Interval>& a, const std::vector<Interval>& b) {
-  std::vector<Interval> out;
+std::vector<BusyInterval> common(const std::vector<BusyInterval>& a, const std::vector<BusyInterval>& b) {
+  std::vector<BusyInterval> out;
   for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
-    const Interval both{std::max(x->begin, y->begin), std::min(x->end, y->end)};
+    const BusyInterval both{std::max(x->begin, y->begin), std::min(x->end, y->end)};
     if (both.begin < both.end) out.push_back(both);
     if (x->end < y->end) {
       ++x;
@@ -40,7 +40,7 @@ std::vector<Interval> common(const std::vector<Interval>& a, const std::vector<I
   return out;
 }
 
-Nanos overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+Nanos overlap(const std::vector<BusyInterval>& a, const std::vector<BusyInterval>& b) {
   return length(common(a, b));
 }
 

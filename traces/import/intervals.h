@@ -7,21 +7,21 @@
 
 namespace stowage {
 
-struct Interval {
+struct BusyInterval {
   Nanos begin, end;
 };
 
 // The same moments as `all`, in time order, apart from one another. Empty ones are dropped.
-std::vector<Interval> united(std::vector<Interval> all);
+std::vector<BusyInterval> united(std::vector<BusyInterval> all);
 
 // How long they last together. Of united intervals.
-Nanos length(const std::vector<Interval>& united);
+Nanos length(const std::vector<BusyInterval>& united);
 
 // The moments of both, cut wherever an interval of either begins or ends. Of intervals in time order, apart
 // from one another.
-std::vector<Interval> common(const std::vector<Interval>& a, const std::vector<Interval>& b);
+std::vector<BusyInterval> common(const std::vector<BusyInterval>& a, const std::vector<BusyInterval>& b);
 
 // How long both last at once. Likewise.
-Nanos overlap(const std::vector<Interval>& a, const std::vector<Interval>& b);
+Nanos overlap(const std::vector<BusyInterval>& a, const std::vector<BusyInterval>& b);
 
 }  // namespace stowage

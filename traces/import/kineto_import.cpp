@@ -58,8 +58,7 @@ std::vector<StepWindow> device_steps(const KinetoTrace& trace, std::vector<StepW
 std::vector<ImportedStep> imported_steps(const KinetoTrace& trace, const std::vector<StepWindow>& windows) {
   std::vector<ImportedStep> steps;
   for (const StepWindow& window : windows) {
-    steps.push_back(
-        {window.begin + trace.header.base, window.end + trace.header.base, std::nullopt, std::nullopt});
+    steps.push_back({window.begin + trace.header.base, window.end + trace.header.base});
   }
   return steps;
 }
@@ -129,7 +128,7 @@ void add_notes(const KinetoTrace& trace, ImportReport& report) {
 
 void add_memory(const KinetoTrace& trace, std::uint8_t device, const Contexts& contexts, const Blocks& blocks,
                 const std::vector<StepWindow>& windows, ImportReport& report) {
-  StepMemory memory = step_memory(trace, device, contexts, blocks, windows);
+  RecordedMemory memory = step_memory(trace, device, contexts, blocks, windows);
   const Nanos base = trace.header.base;
   for (MemorySample& sample : memory.allocated.curve) sample.at += base;
   for (MemorySample& sample : memory.reserved) sample.at += base;
@@ -137,6 +136,7 @@ void add_memory(const KinetoTrace& trace, std::uint8_t device, const Contexts& c
   for (std::size_t i = 0; i < windows.size(); ++i) {
     report.steps[i].peak = memory.step_peaks[i];
     report.steps[i].before_blocks = memory.before_blocks[i];
+    report.steps[i].loss_rise = memory.loss_rises[i];
   }
   std::vector<MemoryShare> at_peak = shares(memory.allocated, blocks);
   report.memory = MemoryReport{.account = std::move(memory.allocated),

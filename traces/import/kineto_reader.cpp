@@ -39,8 +39,8 @@ Category category_of(std::string_view name) {
 }
 
 bool is_collective(const TraceEvent& event) {
-  const std::string_view name = event.raw(Field::name);
-  return event.has(Field::collective) || name.starts_with("nccl") || name.starts_with("rccl") ||
+  const std::string_view name = event.raw(EventField::name);
+  return event.has(EventField::collective) || name.starts_with("nccl") || name.starts_with("rccl") ||
          name.find("ncclDevKernel") != std::string_view::npos ||
          name.find("ncclKernel") != std::string_view::npos;
 }
@@ -73,16 +73,16 @@ class KinetoBuilder {
 
   void take() {
     if (event_.phase() == 'X') {
-      const Category category = category_of(event_.raw(Field::category));
+      const Category category = category_of(event_.raw(EventField::category));
       if (category != Category::none) take_span(category);
-    } else if (event_.phase() == 'i' && event_.raw(Field::name) == "[memory]") {
+    } else if (event_.phase() == 'i' && event_.raw(EventField::name) == "[memory]") {
       take_memory();
     }
   }
 
   void take_span(Category category) {
     const std::optional<Nanos> begin = time();
-    if (!begin || (category == Category::python && !event_.raw(Field::name).starts_with(module_prefix)))
+    if (!begin || (category == Category::python && !event_.raw(EventField::name).starts_with(module_prefix)))
       return;
     if (category == Category::runtime) return take_launch(*begin);
     if (category == Category::sync) return take_synchronisation(*begin);
@@ -97,15 +97,15 @@ class KinetoBuilder {
 
   // When the event began; a repair where that is not known.
   std::optional<Nanos> time() {
-    const std::optional<Nanos> begin = event_.micros(Field::begin);
+    const std::optional<Nanos> begin = event_.micros(EventField::begin);
     if (!begin) event_.repair = Repair::clock_out_of_range;
-    const std::string_view text = event_.raw(Field::begin);
+    const std::string_view text = event_.raw(EventField::begin);
     trace_.whole_micros = trace_.whole_micros && text.find('.') == std::string_view::npos;
     return begin;
   }
 
   std::optional<Nanos> duration(Nanos begin) {
-    const std::optional<Nanos> lasted = event_.micros(Field::duration);
+    const std::optional<Nanos> lasted = event_.micros(EventField::duration);
     if (!lasted || (lasted->value == 0 && begin.value == 0)) {
       event_.repair = Repair::missing_duration;  // zeros: the profiler never learned when it ran
       return std::nullopt;
@@ -122,7 +122,7 @@ class KinetoBuilder {
   }
 
   std::optional<ThreadId> thread() {
-    const Track track{event_.track(Field::process), event_.track(Field::thread)};
+    const Track track{event_.track(EventField::process), event_.track(EventField::thread)};
     if (trace_.threads.size() == most_tracks) return std::nullopt;
     return index_in<ThreadId>(trace_.threads, track);
   }
@@ -130,7 +130,7 @@ class KinetoBuilder {
   void take_host(Category category, Nanos begin, Nanos end) {
     const std::optional<ThreadId> on = thread();
     if (!on) return;
-    std::string_view name = event_.text(Field::name);
+    std::string_view name = event_.text(EventField::name);
     HostSpan span{.begin = begin,
                   .end = end,
                   .name = 0,
@@ -138,8 +138,8 @@ class KinetoBuilder {
                   .kind = HostKind::operation,
                   .forward_thread = 0,
                   .sequence = std::nullopt,
-                  .shapes = hash_of(event_.raw(Field::shapes)),
-                  .external = event_.identifier(Field::external_id).value_or(0)};
+                  .shapes = hash_of(event_.raw(EventField::shapes)),
+                  .external = event_.identifier(EventField::external_id).value_or(0)};
     if (category == Category::python) {
       span.kind = HostKind::module;
       name.remove_prefix(module_prefix.size());
@@ -153,9 +153,9 @@ class KinetoBuilder {
   }
 
   void take_autograd(std::string_view name, HostSpan& span) {
-    const std::optional<std::int64_t> sequence = event_.integer(Field::sequence);
+    const std::optional<std::int64_t> sequence = event_.integer(EventField::sequence);
     if (sequence && *sequence >= 0) span.sequence = static_cast<std::uint32_t>(*sequence);
-    span.forward_thread = static_cast<std::uint16_t>(event_.integer(Field::forward_thread).value_or(0));
+    span.forward_thread = static_cast<std::uint16_t>(event_.integer(EventField::forward_thread).value_or(0));
     if (name.starts_with("autograd::engine::evaluate_function") || span.forward_thread > 0 ||
         name.starts_with("torch::autograd::AccumulateGrad")) {
       span.kind = HostKind::backward_node;
@@ -163,19 +163,19 @@ class KinetoBuilder {
   }
 
   void take_launch(Nanos at) {
-    const std::optional<std::uint64_t> correlation = event_.identifier(Field::correlation);
+    const std::optional<std::uint64_t> correlation = event_.identifier(EventField::correlation);
     const std::optional<ThreadId> on = thread();
     if (correlation && on) trace_.launches.push_back({at, *correlation, *on});
   }
 
   void take_device(Category category, Nanos begin, Nanos end) {
-    const Track track{event_.track(Field::process), event_.track(Field::thread)};
+    const Track track{event_.track(EventField::process), event_.track(EventField::thread)};
     if (trace_.streams.size() == most_tracks) return;
     DeviceSpan span{.begin = begin,
                     .end = end,
-                    .correlation = event_.identifier(Field::correlation).value_or(0),
-                    .external = event_.identifier(Field::external_id).value_or(0),
-                    .name = trace_.names.id_of(event_.text(Field::name)),
+                    .correlation = event_.identifier(EventField::correlation).value_or(0),
+                    .external = event_.identifier(EventField::external_id).value_or(0),
+                    .name = trace_.names.id_of(event_.text(EventField::name)),
                     .stream = index_in<StreamId>(trace_.streams, track),
                     .kind = DeviceKind::kernel};
     if (category == Category::copy) return take_copy(span);
@@ -189,13 +189,13 @@ class KinetoBuilder {
     constexpr std::int64_t most_in_no_time = std::int64_t{1} << 18;
     span.kind = DeviceKind::copy;
     DeviceCopy copy{.span = span,
-                    .kind = copy_kind_of(event_.text(Field::name)),
+                    .kind = copy_kind_of(event_.text(EventField::name)),
                     .bytes = {},
                     .claimed = {},
                     .timed = true};
-    const std::optional<std::int64_t> bytes = size(Field::bytes);
+    const std::optional<std::int64_t> bytes = size(EventField::bytes);
     if (bytes && *bytes >= 0) copy.bytes = Bytes{*bytes};
-    copy.claimed = event_.number(Field::bandwidth);
+    copy.claimed = event_.number(EventField::bandwidth);
     if (span.duration().value == 0 && bytes.value_or(0) >= most_in_no_time) {
       event_.repair = Repair::zero_duration;
       copy.timed = false;
@@ -204,35 +204,35 @@ class KinetoBuilder {
   }
 
   void take_synchronisation(Nanos at) {
-    const Track track{event_.track(Field::process), event_.track(Field::thread)};
+    const Track track{event_.track(EventField::process), event_.track(EventField::thread)};
     if (trace_.streams.size() == most_tracks) return;
-    std::optional<std::int64_t> awaited = event_.integer(Field::awaited_stream);
+    std::optional<std::int64_t> awaited = event_.integer(EventField::awaited_stream);
     if (awaited && *awaited < 0) awaited.reset();
     trace_.synchronisations.push_back({.at = at,
-                                       .kind = trace_.names.id_of(event_.text(Field::sync_kind)),
+                                       .kind = trace_.names.id_of(event_.text(EventField::sync_kind)),
                                        .stream = index_in<StreamId>(trace_.streams, track),
                                        .awaited = awaited});
   }
 
   void take_memory() {
     const std::optional<Nanos> at = time();
-    const std::optional<std::int64_t> bytes = size(Field::memory_bytes);
+    const std::optional<std::int64_t> bytes = size(EventField::memory_bytes);
     const std::optional<ThreadId> on = thread();
     if (!at || !bytes || !on) return;
-    const MemoryDevice device{event_.integer(Field::device_type).value_or(0),
-                              event_.integer(Field::device_id).value_or(0)};
+    const MemoryDevice device{event_.integer(EventField::device_type).value_or(0),
+                              event_.integer(EventField::device_id).value_or(0)};
     if (trace_.memory_devices.size() == 0xff) return;
     trace_.memory.push_back({.at = *at,
-                             .address = event_.identifier(Field::address).value_or(0),
+                             .address = event_.identifier(EventField::address).value_or(0),
                              .bytes = {*bytes},
-                             .allocated = total(Field::total_allocated),
-                             .reserved = total(Field::total_reserved),
+                             .allocated = total(EventField::total_allocated),
+                             .reserved = total(EventField::total_reserved),
                              .thread = *on,
                              .device = index_in<std::uint8_t>(trace_.memory_devices, device)});
   }
 
   // A number of bytes; a repair where no machine has that many.
-  std::optional<std::int64_t> size(Field field) {
+  std::optional<std::int64_t> size(EventField field) {
     const std::optional<std::int64_t> value = event_.integer(field);
     if (!value || bytes_.admit(*value)) return value;
     event_.repair = Repair::size_out_of_range;
@@ -240,7 +240,7 @@ class KinetoBuilder {
   }
 
   // A level, which is never summed up.
-  std::optional<Bytes> total(Field field) {
+  std::optional<Bytes> total(EventField field) {
     const std::optional<std::int64_t> value = event_.integer(field);
     if (!value || !SumGuard().admit(*value)) return std::nullopt;
     return Bytes{*value};

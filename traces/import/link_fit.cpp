@@ -45,7 +45,7 @@ Line least_squares(const std::vector<CopySample>& samples) {
 
 }  // namespace
 
-std::optional<LinkFit> fit_link(const std::vector<CopySample>& samples) {
+std::optional<CopyFit> fit_link(const std::vector<CopySample>& samples) {
   std::vector<CopySample> used;
   std::copy_if(samples.begin(), samples.end(), std::back_inserter(used),
                [](const CopySample& sample) { return sample.bytes.value > 0 && sample.duration.value > 0; });
@@ -60,7 +60,7 @@ std::optional<LinkFit> fit_link(const std::vector<CopySample>& samples) {
   std::vector<double> errors;
   for (const CopySample& sample : used) errors.push_back(line.error(sample));
   const double rate = std::min(1e9 / line.slope, 9e18);
-  return LinkFit{.rate = {std::max<std::int64_t>(1, std::llround(rate))},
+  return CopyFit{.rate = {std::max<std::int64_t>(1, std::llround(rate))},
                  .latency = {std::llround(line.latency)},
                  .error = median(std::move(errors)),
                  .samples = static_cast<std::int64_t>(used.size())};

@@ -15,7 +15,7 @@ struct CopySample {
 };
 
 // duration = latency + bytes / rate.
-struct LinkFit {
+struct CopyFit {
   Rate rate;
   Nanos latency;
   double error;          // of the middle sample: |fitted - measured| / measured
@@ -28,6 +28,6 @@ struct LinkFit {
 // half, which shared the link with others. Samples without bytes or time are passed over. Sizes that hardly
 // differ cannot tell latency from rate: the latency is then 0. Absent where no sample is large enough to tell
 // a rate, 64 KiB: what a smaller copy takes is latency.
-std::optional<LinkFit> fit_link(const std::vector<CopySample>& samples);
+std::optional<CopyFit> fit_link(const std::vector<CopySample>& samples);
 
 }  // namespace stowage

@@ -84,7 +84,7 @@ class TimelineReader {
       const auto [first, last] =
           std::minmax_element(curve.begin(), curve.end(),
                               [](const MemorySample& a, const MemorySample& b) { return a.at < b.at; });
-      report.steps.push_back({first->at, last->at, report.memory->account.peak, std::nullopt});
+      report.steps.push_back({first->at, last->at, report.memory->account.peak});
     }
     return report;
   }

@@ -22,7 +22,7 @@ std::vector<const MemoryEvent*> events_of(const KinetoTrace& trace, std::uint8_t
 }
 
 // Believes the totals that the trace states: events may have been lost, totals include them.
-void take_totals(const std::vector<const MemoryEvent*>& events, StepMemory& memory) {
+void take_totals(const std::vector<const MemoryEvent*>& events, RecordedMemory& memory) {
   MemoryAccount& account = memory.allocated;
   account.curve.clear();
   account.peak = account.start;
@@ -71,6 +71,38 @@ std::vector<std::optional<Bytes>> levels_before(const MemoryAccount& account, co
   return levels;
 }
 
+// Watches the level between the last block's forward and the first one's backward.
+class LossRise {
+ public:
+  LossRise(const Blocks& blocks, const std::vector<StepWindow>& steps)
+      : steps_(steps), forward_end_(steps.size()), level_(steps.size()), over_(steps.size()) {
+    for (const Occurrence& occurrence : blocks.forward) {
+      const auto step = step_at(steps, occurrence.begin);
+      if (step) forward_end_[*step] = std::max(forward_end_[*step].value_or(occurrence.end), occurrence.end);
+    }
+    rises.resize(steps.size());
+  }
+
+  std::vector<std::optional<Bytes>> rises;
+
+  void add(const MemoryEvent& event, const Context& context) {
+    const auto step = step_at(steps_, event.at);
+    if (!step || !forward_end_[*step] || event.at < *forward_end_[*step] || over_[*step]) return;
+    if (context.block) {
+      over_[*step] = true;
+      return;
+    }
+    level_[*step] += event.bytes;
+    rises[*step] = std::max(rises[*step].value_or(Bytes{}), level_[*step]);
+  }
+
+ private:
+  const std::vector<StepWindow>& steps_;
+  std::vector<std::optional<Nanos>> forward_end_;
+  std::vector<Bytes> level_;
+  std::vector<bool> over_;
+};
+
 bool in_backward(Phase phase) {
   return phase == Phase::backward || phase == Phase::recompute || phase == Phase::accumulate;
 }
@@ -91,25 +123,28 @@ std::optional<std::uint8_t> main_memory(const KinetoTrace& trace) {
   return best;
 }
 
-StepMemory step_memory(const KinetoTrace& trace, std::uint8_t device, const Contexts& contexts,
-                       const Blocks& blocks, const std::vector<StepWindow>& steps) {
+RecordedMemory step_memory(const KinetoTrace& trace, std::uint8_t device, const Contexts& contexts,
+                           const Blocks& blocks, const std::vector<StepWindow>& steps) {
   const std::vector<const MemoryEvent*> events = events_of(trace, device);
   std::vector<MemoryOperation> log;
   log.reserve(events.size());
   const auto nobody = static_cast<std::uint32_t>(blocks.names.size());
+  LossRise loss(blocks, steps);
   for (const MemoryEvent* event : events) {
     const Context context = contexts.at({event->thread, event->at});
     const bool forward = context.phase == Phase::forward || context.phase == Phase::recompute;
+    loss.add(*event, context);
     log.push_back(
         {event->at, event->address, event->bytes, forward ? context.block.value_or(nobody) : nobody});
   }
   std::optional<Bytes> start;
   const bool totals = !events.empty() && events.front()->allocated;
   if (totals) start = std::max(Bytes{}, *events.front()->allocated - events.front()->bytes);
-  StepMemory memory{.allocated = account(log, start, blocks.names.size()),
-                    .reserved = {},
-                    .step_peaks = {},
-                    .before_blocks = {}};
+  RecordedMemory memory{.allocated = account(log, start, blocks.names.size()),
+                        .reserved = {},
+                        .step_peaks = {},
+                        .before_blocks = {},
+                        .loss_rises = std::move(loss.rises)};
   log = {};  // as large as what comes next
   if (totals) take_totals(events, memory);
   memory.step_peaks = peaks_of(memory.allocated.curve, steps);
@@ -181,7 +216,8 @@ class Table {
   std::vector<std::vector<std::optional<Bytes>>> rows_;
 };
 
-// Follows the backward: runs of events of one block, and which of its allocations live on.
+// Follows the backward: runs of events of one block, and which of its allocations live on. What is freed
+// outside of it before it ended, or before the step's optimizer began, was handed from one block to the next.
 class BackwardMemory {
  public:
   BackwardMemory(std::size_t blocks, std::size_t steps) : gradient(blocks, steps), rise(blocks, steps) {}
@@ -205,6 +241,7 @@ class BackwardMemory {
 
   // What is alive at the end of the recording is alive after its backward.
   void finish() {
+    settle();
     for (const auto& [address, made] : made_) gradient.add(made.block, made.step, made.bytes);
     made_.clear();
   }
@@ -217,11 +254,13 @@ class BackwardMemory {
   };
 
   void follow(const MemoryEvent& event, const Context& context, std::size_t step) {
+    const bool optimizer_begins = context.phase == Phase::optimizer && optimized_ != step;
+    if (optimizer_begins) optimized_ = step;
+    if (optimizer_begins || in_backward(context.phase)) pass_over(step);
     if (event.address == 0) return;
     const auto found = made_.find(event.address);
     if (found != made_.end()) {
-      const Made& made = found->second;
-      if (!in_backward(context.phase)) gradient.add(made.block, made.step, made.bytes);
+      if (!in_backward(context.phase)) freed_outside_.push_back(found->second);
       made_.erase(found);
     }
     if (event.bytes.value > 0 && context.phase == Phase::backward && context.block) {
@@ -229,8 +268,21 @@ class BackwardMemory {
     }
   }
 
+  // What was freed in `step` so far is no gradient of a parameter.
+  void pass_over(std::size_t step) {
+    std::erase_if(freed_outside_, [&](const Made& made) { return made.step == step; });
+    settle();
+  }
+
+  void settle() {
+    for (const Made& made : freed_outside_) gradient.add(made.block, made.step, made.bytes);
+    freed_outside_.clear();
+  }
+
   std::optional<BlockId> running_;
   Bytes level_;
+  std::vector<Made> freed_outside_;
+  std::optional<std::size_t> optimized_;  // the last step whose optimizer began
   std::map<std::uint64_t, Made> made_;
 };
 

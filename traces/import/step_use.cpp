@@ -22,11 +22,11 @@ std::vector<StepUse> use_of(const Activity& activity, const std::vector<StepWind
                             const std::vector<std::optional<StepWindow>>& extents) {
   const bool shifted = steps.size() > 1 && activity.on_device;
   const std::vector<StepWindow> windows = shifted ? windows_of(steps, extents) : steps;
-  std::vector<Interval> cuts;
+  std::vector<BusyInterval> cuts;
   for (const StepWindow& window : windows) cuts.push_back({window.begin, window.end});
   std::vector<StepUse> uses(windows.size());
-  const auto add = [&](const std::vector<Interval>& times, Nanos StepUse::*part) {
-    for (const Interval& time : common(times, cuts)) {
+  const auto add = [&](const std::vector<BusyInterval>& times, Nanos StepUse::*part) {
+    for (const BusyInterval& time : common(times, cuts)) {
       if (const auto step = step_at(windows, time.begin)) uses[*step].*part += time.end - time.begin;
     }
   };

@@ -7,35 +7,41 @@ namespace {
 
 struct Spelling {
   std::string_view key;
-  Field field;
+  EventField field;
 };
 
 constexpr Spelling of_event[] = {
-    {"ph", Field::phase},     {"cat", Field::category}, {"name", Field::name},
-    {"pid", Field::process},  {"tid", Field::thread},   {"ts", Field::begin},
-    {"dur", Field::duration}, {"id", Field::id},        {"totalGlobalMem", Field::total_memory},
+    {"ph", EventField::phase},
+    {"cat", EventField::category},
+    {"name", EventField::name},
+    {"pid", EventField::process},
+    {"tid", EventField::thread},
+    {"ts", EventField::begin},
+    {"dur", EventField::duration},
+    {"id", EventField::id},
+    {"totalGlobalMem", EventField::total_memory},
 };
 
 constexpr Spelling of_args[] = {
-    {"correlation", Field::correlation},
-    {"External id", Field::external_id},
-    {"external id", Field::external_id},
-    {"Sequence number", Field::sequence},
-    {"sequence number", Field::sequence},
-    {"Fwd thread id", Field::forward_thread},
-    {"Input Dims", Field::shapes},
-    {"bytes", Field::bytes},
-    {"size", Field::bytes},
-    {"memory bandwidth (GB/s)", Field::bandwidth},
-    {"Collective name", Field::collective},
-    {"Addr", Field::address},
-    {"Bytes", Field::memory_bytes},
-    {"Total Allocated", Field::total_allocated},
-    {"Total Reserved", Field::total_reserved},
-    {"Device Type", Field::device_type},
-    {"Device Id", Field::device_id},
-    {"cuda_sync_kind", Field::sync_kind},
-    {"wait_on_stream", Field::awaited_stream},
+    {"correlation", EventField::correlation},
+    {"External id", EventField::external_id},
+    {"external id", EventField::external_id},
+    {"Sequence number", EventField::sequence},
+    {"sequence number", EventField::sequence},
+    {"Fwd thread id", EventField::forward_thread},
+    {"Input Dims", EventField::shapes},
+    {"bytes", EventField::bytes},
+    {"size", EventField::bytes},
+    {"memory bandwidth (GB/s)", EventField::bandwidth},
+    {"Collective name", EventField::collective},
+    {"Addr", EventField::address},
+    {"Bytes", EventField::memory_bytes},
+    {"Total Allocated", EventField::total_allocated},
+    {"Total Reserved", EventField::total_reserved},
+    {"Device Type", EventField::device_type},
+    {"Device Id", EventField::device_id},
+    {"cuda_sync_kind", EventField::sync_kind},
+    {"wait_on_stream", EventField::awaited_stream},
 };
 
 // A table of keys by a hash that is chosen, when this is compiled, so that no two keys meet.
@@ -65,7 +71,7 @@ struct KeyTable {
     }
   }
 
-  std::optional<Field> find(std::string_view key) const {
+  std::optional<EventField> find(std::string_view key) const {
     if (key.empty()) return std::nullopt;
     const Spelling& entry = entries[slot_of(key, factor)];
     if (entry.key.size() != key.size()) return std::nullopt;
@@ -87,34 +93,34 @@ std::int64_t stand_in(std::string_view text) {
 
 }  // namespace
 
-std::optional<Field> field_of(std::string_view key, bool inside_args) {
+std::optional<EventField> field_of(std::string_view key, bool inside_args) {
   return (inside_args ? args_keys : event_keys).find(key);
 }
 
-std::string_view TraceEvent::text(Field field) const {
+std::string_view TraceEvent::text(EventField field) const {
   const std::string_view raw_text = raw(field);
   const auto index = static_cast<std::size_t>(field);
   if (!has(field) || !texts_[index].escaped) return raw_text;
   return unescaped_[index] = unescaped(raw_text);
 }
 
-std::optional<std::int64_t> TraceEvent::integer(Field field) const {
+std::optional<std::int64_t> TraceEvent::integer(EventField field) const {
   return integer_of(raw(field));
 }
 
-std::optional<std::uint64_t> TraceEvent::identifier(Field field) const {
+std::optional<std::uint64_t> TraceEvent::identifier(EventField field) const {
   return identifier_of(raw(field));
 }
 
-std::optional<double> TraceEvent::number(Field field) const {
+std::optional<double> TraceEvent::number(EventField field) const {
   return number_of(raw(field));
 }
 
-std::optional<Nanos> TraceEvent::micros(Field field) const {
+std::optional<Nanos> TraceEvent::micros(EventField field) const {
   return micros_of(raw(field));
 }
 
-std::int64_t TraceEvent::track(Field field) const {
+std::int64_t TraceEvent::track(EventField field) const {
   constexpr std::string_view stream = "stream ";
   std::string_view name = raw(field);
   if (name.starts_with(stream)) name.remove_prefix(stream.size());

@@ -13,7 +13,7 @@
 
 namespace stowage {
 
-enum class Field : std::uint8_t {
+enum class EventField : std::uint8_t {
   // of the event
   phase,
   category,
@@ -46,7 +46,7 @@ enum class Field : std::uint8_t {
 inline constexpr std::size_t field_count = 25;
 
 // The field that a key names, at the top of an event or inside "args". Older spellings mean the same field.
-std::optional<Field> field_of(std::string_view key, bool inside_args);
+std::optional<EventField> field_of(std::string_view key, bool inside_args);
 
 // Texts point into the reader's buffer: an event is good until the next one is read.
 class TraceEvent {
@@ -55,33 +55,33 @@ class TraceEvent {
     present_ = 0;
     repair.reset();
   }
-  void set(Field field, const JsonText& text) {
+  void set(EventField field, const JsonText& text) {
     texts_[static_cast<std::size_t>(field)] = text;
     present_ |= bit(field);
   }
 
-  bool has(Field field) const { return (present_ & bit(field)) != 0; }
+  bool has(EventField field) const { return (present_ & bit(field)) != 0; }
   // As it stands in the file, escapes included; empty where the field is absent.
-  std::string_view raw(Field field) const {
+  std::string_view raw(EventField field) const {
     return has(field) ? texts_[static_cast<std::size_t>(field)].text : std::string_view();
   }
   // Without escapes. The text lives as long as the event's does.
-  std::string_view text(Field field) const;
-  std::optional<std::int64_t> integer(Field field) const;
-  std::optional<std::uint64_t> identifier(Field field) const;
-  std::optional<double> number(Field field) const;
-  std::optional<Nanos> micros(Field field) const;
+  std::string_view text(EventField field) const;
+  std::optional<std::int64_t> integer(EventField field) const;
+  std::optional<std::uint64_t> identifier(EventField field) const;
+  std::optional<double> number(EventField field) const;
+  std::optional<Nanos> micros(EventField field) const;
   // A process or thread: a number, one that is written as a string, or the number behind "stream"; any other
   // text stands for itself and is never equal to a number that occurs.
-  std::int64_t track(Field field) const;
+  std::int64_t track(EventField field) const;
 
-  char phase() const { return raw(Field::phase).empty() ? '\0' : raw(Field::phase)[0]; }
+  char phase() const { return raw(EventField::phase).empty() ? '\0' : raw(EventField::phase)[0]; }
 
   std::uint64_t offset = 0;      // of the event, in the unpacked file
   std::optional<Repair> repair;  // the gravest that it took to read it
 
  private:
-  static constexpr std::uint64_t bit(Field field) { return std::uint64_t{1} << static_cast<int>(field); }
+  static constexpr std::uint64_t bit(EventField field) { return std::uint64_t{1} << static_cast<int>(field); }
 
   std::uint64_t present_ = 0;
   std::array<JsonText, field_count> texts_;
