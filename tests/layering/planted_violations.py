@@ -51,6 +51,14 @@ class PlantedViolations(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stdout, "plan/a.cpp:1: tuner/space.h: plan may not include tuner\n")
 
+    def test_two_types_of_one_name(self):
+        self.write("plan/a.h", "struct Span {\n};\n")
+        self.write("runtime/b.h", "class Span;\n  struct Inner {\n")  # declared ahead, or inside another: no type of its own
+        self.assertEqual(list(check_layering.twice_declared(self.root)), [])
+        self.write("runtime/c.h", "class Span final : public Base {\n")
+        self.assertEqual(list(check_layering.twice_declared(self.root)),
+                         ["runtime/c.h:1: Span: plan/a.h has a type of that name"])
+
     def test_edges_of_the_picture(self):
         self.assert_allowed("plan/a.cpp", '"traces/profile.h"')
         self.assert_allowed("simulator/a.cpp", '"traces/profile.h"')
