@@ -14,7 +14,7 @@ namespace stowage {
 // A plan by where it stands in the lists of choices. Simpler ones come first.
 struct Candidate {
   std::uint32_t shape = 0, swap = 0;
-  Transfers transfers;
+  IssueChoice transfers;
 
   auto operator<=>(const Candidate&) const = default;
 };

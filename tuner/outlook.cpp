@@ -67,14 +67,14 @@ Bound Outlook::at_a_glance(const Shape& shape, const SwapChoice& swap, Nanos lea
           swap.resident + level};
 }
 
-void Outlook::look_at(const Shape& shape, const SwapChoice& swap, const WeightUses& uses) {
+void Outlook::look_at(const Shape& shape, const SwapChoice& swap, const SwapUses& uses) {
   shape_ = &shape;
   swap_ = &swap;
   uses_ = &uses;
   load_bytes_.assign(1, {});
   loads_.assign(1, {});
   forward_uses_ = 0;
-  for (const WeightUse& use : uses.uses) {
+  for (const SwapUse& use : uses.uses) {
     load_bytes_.push_back(load_bytes_.back() + swap.loaded[use.block]);
     loads_.push_back(loads_.back() + costs_.weights[use.block].restore);
     if (use.first < shape.epilogue) ++forward_uses_;
@@ -86,7 +86,7 @@ void Outlook::look_at(const Shape& shape, const SwapChoice& swap, const WeightUs
 }
 
 void Outlook::list_stretches() {
-  const std::vector<WeightUse>& uses = uses_->uses;
+  const std::vector<SwapUse>& uses = uses_->uses;
   const auto parcel_count = static_cast<std::uint32_t>(shape_->parcels.size());
   std::uint32_t begun = 0, ended = 0, needed = 0;
   Bytes in_use = swap_->resident;
@@ -125,7 +125,7 @@ Bound Outlook::with(std::uint32_t prefetch, Nanos forward_end) const {
 // and the loads of backward uses but for the first d. Those loads alone come after the begin of the first
 // backward use.
 Nanos Outlook::step_with(std::uint32_t prefetch, Nanos forward_end) const {
-  const std::vector<WeightUse>& uses = uses_->uses;
+  const std::vector<SwapUse>& uses = uses_->uses;
   const std::vector<Nanos>& left = shape_->compute_from;
   const Nanos after_forward = left[shape_->epilogue];
   Nanos step = std::max(shape_->least_step, forward_end + after_forward);

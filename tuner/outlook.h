@@ -40,7 +40,7 @@ class Outlook {
                     std::uint32_t max_prefetch) const;
 
   // Whatever the streams, for this shape and swap from here on. Cost: linear in the compute steps.
-  void look_at(const Shape& shape, const SwapChoice& swap, const WeightUses& uses);
+  void look_at(const Shape& shape, const SwapChoice& swap, const SwapUses& uses);
   // Cost: linear in what travels.
   Bound with(std::uint32_t prefetch, Nanos forward_end) const;
 
@@ -57,7 +57,7 @@ class Outlook {
   const CopyCosts& costs_;
   const Shape* shape_ = nullptr;
   const SwapChoice* swap_ = nullptr;
-  const WeightUses* uses_ = nullptr;
+  const SwapUses* uses_ = nullptr;
   std::vector<Stretch> stretches_;
   std::vector<Bytes> load_bytes_, parcel_bytes_;  // of the first uses, and of the first parcels to return
   std::vector<Nanos> loads_;                      // of the first uses

@@ -13,8 +13,8 @@ class Sketch::Walk {
   Walk(const CopyCosts& costs, const Machine& machine)
       : costs_(costs), steady_(Evaluator::serves(machine)), losses_(costs.slowdown) {}
 
-  void take(const Shape& shape, const SwapChoice& swap, const WeightUses& uses);
-  void choose_streams(const Transfers& transfers);
+  void take(const Shape& shape, const SwapChoice& swap, const SwapUses& uses);
+  void choose_streams(const IssueChoice& transfers);
   void leave_streams_open();
   std::optional<Bound> run(std::uint32_t prefetch, const Interest& interest);
 
@@ -40,7 +40,7 @@ class Sketch::Walk {
   std::uint32_t parcel_count() const { return static_cast<std::uint32_t>(shape_->parcels.size()); }
   // Parcels come back in the opposite order.
   std::uint32_t returning(std::uint32_t order) const { return parcel_count() - 1 - order; }
-  const WeightUse& use(std::uint32_t index) const { return uses_->uses[index]; }
+  const SwapUse& use(std::uint32_t index) const { return uses_->uses[index]; }
 
   void issue_use(Nanos at);
   void issue_parcel(Nanos at);
@@ -59,7 +59,7 @@ class Sketch::Walk {
 
   const Shape* shape_ = nullptr;
   const SwapChoice* swap_ = nullptr;
-  const WeightUses* uses_ = nullptr;
+  const SwapUses* uses_ = nullptr;
   std::uint32_t prefetch_ = 0;
   CopyLane h2d_, d2h_;
   Losses losses_;
@@ -85,13 +85,13 @@ class Sketch::Walk {
   Bound found_;
 };
 
-void Sketch::Walk::take(const Shape& shape, const SwapChoice& swap, const WeightUses& uses) {
+void Sketch::Walk::take(const Shape& shape, const SwapChoice& swap, const SwapUses& uses) {
   shape_ = &shape;
   swap_ = &swap;
   uses_ = &uses;
 }
 
-void Sketch::Walk::choose_streams(const Transfers& transfers) {
+void Sketch::Walk::choose_streams(const IssueChoice& transfers) {
   const auto lane = [&](Nanos latency, bool several) {
     return CopyLane(several && !steady_ ? Nanos{} : latency, several);
   };
@@ -269,15 +269,15 @@ Sketch::Sketch(const CopyCosts& costs, const Machine& machine)
     : walk_(std::make_unique<Walk>(costs, machine)) {}
 Sketch::~Sketch() = default;
 
-std::optional<Bound> Sketch::of(const Shape& shape, const SwapChoice& swap, const WeightUses& uses,
-                                const Transfers& transfers, const Interest& interest) {
+std::optional<Bound> Sketch::of(const Shape& shape, const SwapChoice& swap, const SwapUses& uses,
+                                const IssueChoice& transfers, const Interest& interest) {
   walk_->take(shape, swap, uses);
   walk_->choose_streams(transfers);
   return walk_->run(transfers.prefetch, interest);
 }
 
 std::optional<Bound> Sketch::whatever_the_streams(const Shape& shape, const SwapChoice& swap,
-                                                  const WeightUses& uses, std::uint32_t prefetch,
+                                                  const SwapUses& uses, std::uint32_t prefetch,
                                                   const Interest& interest) {
   walk_->take(shape, swap, uses);
   walk_->leave_streams_open();

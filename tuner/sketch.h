@@ -35,11 +35,11 @@ struct Bound {
 };
 
 // How copies are issued: TransferSettings as far as they matter. More than two streams are as two.
-struct Transfers {
+struct IssueChoice {
   std::uint32_t prefetch = 1;
   bool several_h2d_streams = false, several_d2h_streams = false;
 
-  auto operator<=>(const Transfers&) const = default;
+  auto operator<=>(const IssueChoice&) const = default;
 };
 
 // Which plans a search still cares for.
@@ -56,12 +56,11 @@ class Sketch {
 
   // A bound of the plan, if it is of interest. Asks now and then whether what has been seen of it is
   // hopeless, and gives up if it is. Cost: linear in the compute steps and the pieces that travel.
-  std::optional<Bound> of(const Shape& shape, const SwapChoice& swap, const WeightUses& uses,
-                          const Transfers& transfers, const Interest& interest);
+  std::optional<Bound> of(const Shape& shape, const SwapChoice& swap, const SwapUses& uses,
+                          const IssueChoice& transfers, const Interest& interest);
   // The same for all streams together.
-  std::optional<Bound> whatever_the_streams(const Shape& shape, const SwapChoice& swap,
-                                            const WeightUses& uses, std::uint32_t prefetch,
-                                            const Interest& interest);
+  std::optional<Bound> whatever_the_streams(const Shape& shape, const SwapChoice& swap, const SwapUses& uses,
+                                            std::uint32_t prefetch, const Interest& interest);
 
  private:
   class Walk;

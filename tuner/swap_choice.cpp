@@ -2,7 +2,7 @@
 
 namespace stowage {
 
-void WeightUses::list(const Shape& shape, const SwapChoice& swap) {
+void SwapUses::list(const Shape& shape, const SwapChoice& swap) {
   uses.clear();
   by_last.clear();
   latest_.resize(shape.blocks.size());

@@ -23,14 +23,14 @@ struct SwapChoice {
 };
 
 // Compute steps, first to last, during which a swapped block's weights are on the device.
-struct WeightUse {
+struct SwapUse {
   std::uint32_t block, first, last;
   std::optional<std::uint32_t> previous;  // use of the same block
 };
 
 // How a swap works out for a shape. Reuses its memory.
-struct WeightUses {
-  std::vector<WeightUse> uses;         // as they begin; two in a row of one block are one
+struct SwapUses {
+  std::vector<SwapUse> uses;           // as they begin; two in a row of one block are one
   std::vector<std::uint32_t> by_last;  // the same as they end
 
   void list(const Shape& shape, const SwapChoice& swap);

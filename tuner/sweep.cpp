@@ -59,7 +59,7 @@ void Sweep::over(const Pair& pair, Frontier& frontier, const Judge& judge) {
 }
 
 // What takes longer than a plan that is no larger is covered, so that its peak is of no interest.
-Interest Sweep::interest_in(const Pair& pair, const Transfers& simplest, const Bound& floor,
+Interest Sweep::interest_in(const Pair& pair, const IssueChoice& simplest, const Bound& floor,
                             const Frontier& frontier) const {
   return {frontier.fastest_within(floor.peak).value_or(Nanos{std::numeric_limits<std::int64_t>::max()}),
           [=, &pair, &frontier](const Bound& bound) {
@@ -84,7 +84,7 @@ void Sweep::over(const Pair& pair, std::uint32_t prefetch, const Variants& varia
         over(pair, {prefetch, several_h2d, several_d2h}, least, frontier, judge);
 }
 
-void Sweep::over(const Pair& pair, const Transfers& transfers, const Bound& floor, Frontier& frontier,
+void Sweep::over(const Pair& pair, const IssueChoice& transfers, const Bound& floor, Frontier& frontier,
                  const Judge& judge) {
   const Interest interest = interest_in(pair, transfers, floor, frontier);
   if (interest.hopeless(floor)) return;

@@ -34,7 +34,7 @@ class Sweep {
     const SwapChoice& swap;
     Bytes host;
 
-    Standing standing(const Bound& figures, const Transfers& transfers) const {
+    Standing standing(const Bound& figures, const IssueChoice& transfers) const {
       return {figures, host, {shape_index, swap_index, transfers}};
     }
   };
@@ -44,20 +44,20 @@ class Sweep {
     bool several_h2d, several_d2h;
   };
 
-  Interest interest_in(const Pair& pair, const Transfers& simplest, const Bound& floor,
+  Interest interest_in(const Pair& pair, const IssueChoice& simplest, const Bound& floor,
                        const Frontier& frontier) const;
   Variants variants_of(const Pair& pair) const;
   void over(const Pair& pair, Frontier& frontier, const Judge& judge);
   void over(const Pair& pair, std::uint32_t prefetch, const Variants& variants, const Bound& floor,
             Frontier& frontier, const Judge& judge);
-  void over(const Pair& pair, const Transfers& transfers, const Bound& floor, Frontier& frontier,
+  void over(const Pair& pair, const IssueChoice& transfers, const Bound& floor, Frontier& frontier,
             const Judge& judge);
 
   const Field& field_;
   Budget budget_;
   Outlook outlook_;
   Sketch sketch_;
-  WeightUses uses_;
+  SwapUses uses_;
   std::int64_t considered_ = 0;
 };
 

@@ -54,7 +54,7 @@ class Subject {
                 .whatever_the_streams(shape_, swap_, uses_, prefetch(), up_to(longest_step));
   }
   Bound sketch(bool several_h2d, bool several_d2h, Nanos longest_step) const {
-    const Transfers transfers{prefetch(), several_h2d, several_d2h};
+    const IssueChoice transfers{prefetch(), several_h2d, several_d2h};
     return *Sketch(costs_, machine_).of(shape_, swap_, uses_, transfers, up_to(longest_step));
   }
   Run simulated(bool several_h2d, bool several_d2h) const {
@@ -81,7 +81,7 @@ class Subject {
   const SwapChoice swap_;
   const ForwardTimes forward_;
   Outlook outlook_;
-  WeightUses uses_;
+  SwapUses uses_;
 };
 
 Bound figures_of(const Run& run) {
