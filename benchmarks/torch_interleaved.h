@@ -41,8 +41,9 @@ struct Figures {
   Run predicted;
   std::int64_t pageable = 0;  // copies, of the prediction
   PinnedReport predicted_pool, pool;
-  Bytes peak;
-  std::vector<Nanos> steps;  // by counted round
+  std::vector<Bytes> peaks;  // by counted round
+  std::vector<Nanos> steps;
+  std::vector<Run> replayed;  // the same predicted from the step's own compute times
 };
 
 // A plan, what was said of it, and what it did.
@@ -118,7 +119,9 @@ class Interleaved {
         trial.settings = settings;
         trial.program = compile(table, expand(table, settings).plan);
         predict(table, scene.machine, trial);
-        trial.budget = {trial.steady().predicted.peaks.device.value / 100 * 101};
+        const Bytes peak =
+            std::max(trial.first.predicted.peaks.device, trial.steady().predicted.peaks.device);
+        trial.budget = {peak.value / 100 * 101};
         all.back().trials.push_back(std::move(trial));
       }
     }
@@ -145,38 +148,56 @@ class Interleaved {
 
   void train(Scenery& scenery, bool counts) {
     HostDevice device(scenery.machine);
+    Machine unslowed = scenery.machine;
+    unslowed.links.compute_slowdown = 0;  // a step's own times are slowed already
+    Engine engine(unslowed);
     Executor executor(subject_.chain, device);
     AdamW optimizer(executor.trained(), {});
     for (Trial& trial : scenery.trials) {
       device.host_memory().start_anew();
+      PinnedBuckets pool(scenery.machine.host.pinned_rounding);
       device.memory().set_budget(trial.budget);
       for (Figures* figures : {&trial.first, trial.later ? &*trial.later : nullptr}) {
         if (!figures) continue;
         const StepResult result = executor.run(trial.program, subject_.batch, optimizer);
-        if (const auto* report = std::get_if<StepReport>(&result))
-          note(*report, counts, figures == &trial.steady(), *figures, trial);
-        else
-          trial.refused = true;
+        const auto* report = std::get_if<StepReport>(&result);
+        trial.refused = trial.refused || !report;
+        if (!report) continue;
+        const Run again = replay(engine, trial.program, report->timeline, pool);
+        if (!counts) continue;
+        note(*report, again, *figures);
+        if (figures == &trial.steady()) note_spans(report->timeline, trial);
       }
     }
     device.memory().set_budget(scenery.machine.device.usable());
     executor.bring_weights_home();
   }
 
-  static void note(const StepReport& report, bool counts, bool last, Figures& figures, Trial& trial) {
-    for (const StepMemory& memory : report.memory) figures.peak = std::max(figures.peak, memory.peak);
+  // What is left to predict where compute is known.
+  static Run replay(Engine& engine, Program program, const Timeline& measured, PinnedBuckets& pool) {
+    StepId next = program.first(Lane::compute);
+    for (const Span& span : measured.spans)
+      if (span.lane == Lane::compute) program.steps[next++].duration = span.end - span.begin;
+    Timeline timeline;
+    return engine.simulate(program, pool, timeline).run;
+  }
+
+  static void note(const StepReport& report, const Run& replayed, Figures& figures) {
     figures.pool = report.pool;
-    if (!counts) return;
+    figures.peaks.push_back(peak(report.timeline.memory.device));
     figures.steps.push_back(report.timeline.step);
-    if (!last) return;
-    const std::vector<Span>& spans = report.timeline.spans;
+    figures.replayed.push_back(replayed);
+  }
+
+  static void note_spans(const Timeline& timeline, Trial& trial) {
+    const std::vector<Span>& spans = timeline.spans;
     const auto sum_of = [&](const auto& belongs) {
       Nanos sum;
       for (const Span& span : spans)
         if (belongs(span)) sum += span.end - span.begin;
       return sum;
     };
-    trial.computes.push_back(report.timeline.compute);
+    trial.computes.push_back(timeline.compute);
     trial.copies.push_back(sum_of([](const Span& span) { return span.lane != Lane::compute; }));
     trial.forwards.push_back(sum_of([](const Span& span) { return span.kind == StepKind::forward; }));
     trial.recomputes.push_back(sum_of([](const Span& span) { return span.kind == StepKind::recompute; }));

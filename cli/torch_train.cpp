@@ -8,6 +8,7 @@
 #include "cli/command_titles.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
+#include "cli/pool_figures.h"
 #include "cli/prediction.h"
 #include "cli/quantity.h"
 #include "cli/torch_measuring.h"
@@ -136,7 +137,9 @@ class TrainCommand final : public Command {
     write_steps(json, "step_ns", training, [&](const TrainedStep& s) { json.value(s.step); });
     write_steps(json, "peak_bytes", training, [&](const TrainedStep& s) { json.value(s.device_peak); });
     write_steps(json, "host_peak_bytes", training, [&](const TrainedStep& s) { json.value(s.host_peak); });
-    json.field("median_step_ns", training.median_step()).key("predicted").begin_object();
+    json.field("median_step_ns", training.median_step());
+    write_pool(json, training.pool);
+    json.key("predicted").begin_object();
     write_verdict(json, predicted);
     write_run(json, predicted.outcome.run);
     return json.end_object().end_object().text();

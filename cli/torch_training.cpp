@@ -32,10 +32,8 @@ class BudgetGuard {
 };
 
 TrainedStep told(const StepReport& report) {
-  Bytes device_peak;
-  for (const StepMemory& memory : report.memory) device_peak = std::max(device_peak, memory.peak);
-  return {report.loss, report.gradient_norm, report.timeline.step, device_peak,
-          peak(report.timeline.memory.host)};
+  const Curves& memory = report.timeline.memory;
+  return {report.loss, report.gradient_norm, report.timeline.step, peak(memory.device), peak(memory.host)};
 }
 
 Timeline of_median_length(std::deque<Timeline> timelines) {
@@ -113,6 +111,7 @@ Training train(const Subject& subject, HostDevice& device, const Program& progra
       }
       StepReport& report = std::get<StepReport>(result);
       training.steps.push_back(told(report));
+      training.pool = std::move(report.pool);
       timelines.push_back(std::move(report.timeline));
       if (timelines.size() > kept_timelines) timelines.pop_front();
       options.on_step(training.steps.back());

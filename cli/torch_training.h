@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/torch_subject.h"
+#include "plan/pinned_buckets.h"
 #include "plan/program.h"
 #include "runtime/host_device.h"
 #include "runtime/memory_pool.h"
@@ -30,6 +31,7 @@ struct Training {
   std::vector<TrainedStep> steps;
   std::optional<TrainingShortage> shortage;
   Timeline timeline;  // of one of the last steps, the one of median length
+  PinnedReport pool;  // after the last step
 
   // Of all steps but the first, which also makes buffers; 0 where there is none.
   Nanos median_step() const;

@@ -48,6 +48,7 @@ struct CopyJob {
   std::vector<std::shared_ptr<Copy>> after;  // copies of the same device: does not start before their end
   bool always_pays_latency = true;  // a lane of one stream; else only where it does not follow back to back
   bool pageable = false;            // the host's side is not pinned
+  Instant issued = std::chrono::steady_clock::now();  // counts as submitted then
 };
 
 struct ComputeSpan {
@@ -61,9 +62,9 @@ class Device {
   virtual PinnedPool& host_memory() = 0;
   // Starts after everything that compute was given so far. Returns at once.
   virtual std::shared_ptr<Copy> submit(CopyJob job) = 0;
-  // Does the work now; it counts as begun at `earliest`, or later where a pageable copy kept it. Lets through
-  // what it throws.
-  virtual ComputeSpan compute(Instant earliest, const std::function<void()>& work) = 0;
+  // Does the work now, which is told when it began: at `earliest`, or later where a pageable copy kept it
+  // that could begin by then. Lets through what it throws.
+  virtual ComputeSpan compute(Instant earliest, const std::function<void(Instant begin)>& work) = 0;
 };
 
 }  // namespace stowage

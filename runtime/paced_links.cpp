@@ -23,8 +23,7 @@ constexpr std::chrono::microseconds wake_up{60};
 
 class PacedLinks::PacedCopy final : public Copy {
  public:
-  PacedCopy(PacedLinks& links, CopyJob job)
-      : job(std::move(job)), submitted(steady_clock::now()), links_(links) {
+  PacedCopy(PacedLinks& links, CopyJob job) : job(std::move(job)), links_(links) {
     for (const CopyPiece& piece : this->job.pieces) bytes += piece.bytes;
   }
 
@@ -37,7 +36,6 @@ class PacedLinks::PacedCopy final : public Copy {
   Instant end() const override { return *ended_at; }
 
   const CopyJob job;
-  const Instant submitted;
   Bytes bytes;
   Instant began_at;
   std::optional<Instant> ended_at;  // guarded by the links' mutex, until it is there
@@ -46,10 +44,10 @@ class PacedLinks::PacedCopy final : public Copy {
   PacedLinks& links_;
 };
 
-PacedLinks::PacedLinks(const Links& links)
-    : links_(links), rates_(links), threads_{std::thread([this] { work(Lane::h2d); }), std::thread([this] {
-                                               work(Lane::d2h);
-                                             })} {}
+PacedLinks::PacedLinks(const Links& links) : links_(links), rates_(links) {
+  for (Lane lane : {Lane::h2d, Lane::d2h})
+    threads_[lane == Lane::d2h] = std::thread([this, lane] { work(lane); });
+}
 
 PacedLinks::~PacedLinks() {
   {
@@ -74,10 +72,10 @@ std::shared_ptr<Copy> PacedLinks::submit(CopyJob job) {
   return copy;
 }
 
-ComputeSpan PacedLinks::compute(Instant earliest, const std::function<void()>& work) {
+ComputeSpan PacedLinks::compute(Instant earliest, const std::function<void(Instant)>& work) {
   Lock lock(mutex_);
-  while (serve_pageable(lock)) continue;
   ComputeSpan span{std::max(earliest, host_free_at_), {}};
+  while (serve_pageable(lock, span.begin)) span.begin = host_free_at_;
   begin_flow(Lane::compute, span.begin, lock);
   lock.unlock();
   {
@@ -86,7 +84,7 @@ ComputeSpan PacedLinks::compute(Instant earliest, const std::function<void()>& w
       span.end = host_free_at_ = steady_clock::now();
       end_flow(Lane::compute, span.end, lock);
     });
-    work();
+    work(span.begin);
     if (links_.compute_slowdown > 0) wait_until_reached(Lane::compute, steady_clock::now() - span.begin);
   }
   return span;
@@ -114,7 +112,7 @@ std::optional<Instant> PacedLinks::could_begin_at(Lane lane) {
   const LaneState& state = this->state(lane);
   if (state.busy || state.waiting.empty()) return {};
   const PacedCopy& copy = *state.waiting.front();
-  Instant at = std::max(copy.submitted, state.previous_end.value_or(copy.submitted));
+  Instant at = std::max(copy.job.issued, state.previous_end.value_or(copy.job.issued));
   for (const std::shared_ptr<Copy>& before : copy.job.after) {
     const std::optional<Instant> ended = static_cast<const PacedCopy&>(*before).ended_at;
     if (!ended) return {};
@@ -127,12 +125,13 @@ bool PacedLinks::is_next_pageable(Lane lane) {
   return state(lane).waiting.front()->job.pageable;
 }
 
-// Carries out the pageable copy that could begin first; false where none could.
-bool PacedLinks::serve_pageable(Lock& lock) {
+// Carries out the pageable copy that could begin first; false where none could up to then. So it does not
+// matter how long the compute thread has taken to ask.
+bool PacedLinks::serve_pageable(Lock& lock, Instant before) {
   std::optional<std::pair<Instant, Lane>> first;
   for (Lane lane : {Lane::h2d, Lane::d2h}) {
     const std::optional<Instant> at = could_begin_at(lane);
-    if (at && is_next_pageable(lane) && (!first || *at < first->first)) first = {*at, lane};
+    if (at && *at <= before && is_next_pageable(lane) && (!first || *at < first->first)) first = {*at, lane};
   }
   if (first) carry_out(first->second, lock);
   return first.has_value();

@@ -31,7 +31,7 @@ class PacedLinks {
 
   // As Device has them; copies must not outlive the links.
   std::shared_ptr<Copy> submit(CopyJob job);
-  ComputeSpan compute(Instant earliest, const std::function<void()>& work);
+  ComputeSpan compute(Instant earliest, const std::function<void(Instant)>& work);
   // The compute thread is held up to then; nothing that needs it counts as begun before.
   void hold_until(Instant until);
 
@@ -50,7 +50,7 @@ class PacedLinks {
   const Link& link(Lane lane) const { return lane == Lane::h2d ? links_.h2d : links_.d2h; }
   std::optional<Instant> could_begin_at(Lane lane);
   bool is_next_pageable(Lane lane);
-  bool serve_pageable(Lock& lock);
+  bool serve_pageable(Lock& lock, Instant before = Instant::max());
   void wait_for(const PacedCopy& copy);
   void carry_out(Lane lane, Lock& lock);
   void move(const PacedCopy& copy, std::chrono::nanoseconds whole);

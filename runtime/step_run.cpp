@@ -48,12 +48,12 @@ void StepRun::run_step(StepId id) {
   MemoryPool& memory = device_.memory();
   const Nanos ready = id == program_.first(Lane::compute) ? Nanos{} : recorder_.end_of(id - 1);
   transfers_.clear();
-  transfers_.issue_at({id, Edge::ready});
+  transfers_.issue_at({id, Edge::ready}, ready);
   const Nanos arrived = std::max(ready, transfers_.wait_for(id));
   StepMemory used{id, {}, {}, {}};
-  const ComputeSpan span = device_.compute(recorder_.instant(arrived), [&] {
+  const ComputeSpan span = device_.compute(recorder_.instant(arrived), [&](Instant begin) {
     transfers_.clear();
-    transfers_.issue_at({id, Edge::begin});
+    transfers_.issue_at({id, Edge::begin}, recorder_.since_begin(begin));
     used.before = memory.live();
     memory.take_peak();
     compute(program_.steps[id]);
@@ -66,7 +66,7 @@ void StepRun::run_step(StepId id) {
   recorder_.device_bytes(end, used.after);
   recorder_.ran(id, begin, end);
   report_.memory.push_back(used);
-  transfers_.issue_at({id, Edge::end});
+  transfers_.issue_at({id, Edge::end}, end);
 }
 
 void StepRun::compute(const Step& step) {

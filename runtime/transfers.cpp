@@ -19,7 +19,8 @@ Bytes total(const std::vector<c10::Storage>& storages) {
 
 // The pieces lie one after the other on the host.
 CopyJob job_of(const Step& step, std::byte* host, const std::vector<c10::Storage>& storages) {
-  CopyJob job{step.lane, {}, {}};
+  CopyJob job;
+  job.lane = step.lane;
   for (const c10::Storage& storage : storages) {
     const Bytes bytes{static_cast<std::int64_t>(storage.nbytes())};
     job.pieces.push_back(step.lane == Lane::h2d ? CopyPiece{storage.mutable_data(), host, bytes}
@@ -52,12 +53,12 @@ Transfers::~Transfers() {
 }
 
 // Stores go to the device first, since loads wait for them; each as soon as its host memory is pinned.
-void Transfers::issue_at(Trigger trigger) {
+void Transfers::issue_at(Trigger trigger, Nanos at) {
   if (!reached(Lane::h2d, trigger) && !reached(Lane::d2h, trigger)) return;
-  while (reached(Lane::h2d, trigger)) issue(next_issue_[static_cast<int>(Lane::h2d)]++);
+  while (reached(Lane::h2d, trigger)) issue(next_issue_[static_cast<int>(Lane::h2d)]++, at);
   submit_issued(Lane::h2d);
   while (reached(Lane::d2h, trigger)) {
-    issue(next_issue_[static_cast<int>(Lane::d2h)]++);
+    issue(next_issue_[static_cast<int>(Lane::d2h)]++, at);
     submit_issued(Lane::d2h);
   }
   submit_issued(Lane::h2d);
@@ -70,9 +71,10 @@ bool Transfers::reached(Lane lane, Trigger trigger) const {
   return next < program_.lanes[static_cast<int>(lane)].end && program_.steps[next].issue == trigger;
 }
 
-void Transfers::issue(StepId id) {
+void Transfers::issue(StepId id, Nanos at) {
   const Step& step = program_.steps[id];
   Slot& slot = this->slot(id);
+  slot.issued = recorder_.instant(at);
   step.lane == Lane::d2h ? send(id, slot) : make_place(id, slot);
   if (total(slot.storages) != step.bytes)
     throw InputError("program", "block " + std::to_string(*step.block),
@@ -90,6 +92,7 @@ void Transfers::submit_issued(Lane lane) {
     std::byte* const host =
         buffer ? buffer->data() : static_cast<std::byte*>(model_.weights(*program_.steps[next].block).host());
     CopyJob job = job_of(program_.steps[next], host, slot.storages);
+    job.issued = this->slot(next).issued;
     job.pageable = buffer && buffer->is_pageable();
     if (job.pageable) recorder_.is_pageable(next);
     job.always_pays_latency = program_.single_stream[static_cast<int>(lane)];
@@ -105,7 +108,10 @@ void Transfers::send(StepId id, Slot& slot) {
   if (!side) return;
   const Nanos begin = recorder_.now();
   HostBuffer& buffer = host_[*side] = device_.host_memory().check_out(program_.buffers[*side].bytes);
-  if (buffer.is_new()) recorder_.pinned(begin, recorder_.now());
+  if (!buffer.is_new()) return;
+  const Nanos end = recorder_.now();
+  recorder_.pinned(begin, end);
+  slot.issued = recorder_.instant(end);
 }
 
 void Transfers::make_place(StepId id, Slot& slot) {
@@ -126,9 +132,8 @@ Nanos Transfers::wait_for(StepId step) {
   for (StepId id : program_.waits_of(step)) {
     Slot& slot = this->slot(id);
     if (!slot.copy) throw DefectError("a compute step waits for a copy that waits for a later step");
-    const bool late = !slot.copy->ended();
     slot.copy->wait();
-    arrived = std::max(arrived, late ? recorder_.now() : recorder_.since_begin(slot.copy->end()));
+    arrived = std::max(arrived, recorder_.since_begin(slot.copy->end()));
     if (program_.steps[id].lane == Lane::h2d)
       state_.receive(program_.steps[id], std::exchange(slot.storages, {}));
   }

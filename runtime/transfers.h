@@ -26,9 +26,9 @@ class Transfers {
   ~Transfers();
   Transfers(const Transfers&) = delete;
 
-  // Submits the copies that the program issues at this edge. Throws MemoryRefused where there is no room for
-  // what is to come, InputError where sizes are not the program's.
-  void issue_at(Trigger trigger);
+  // Submits the copies that the program issues at this edge, which came at `at`. Throws MemoryRefused where
+  // there is no room for what is to come, InputError where sizes are not the program's.
+  void issue_at(Trigger trigger, Nanos at);
   // Waits for all that compute step `step` waits for and hands it over. Returns the earliest instant at which
   // the step could begin: 0 where it did not have to wait at all.
   Nanos wait_for(StepId step);
@@ -44,12 +44,13 @@ class Transfers {
  private:
   struct Slot {
     std::shared_ptr<Copy> copy;
+    Instant issued;
     std::vector<c10::Storage> storages;  // what moves: to be freed after a store, handed over after a restore
   };
 
   Slot& slot(StepId copy) { return slots_[copy - first_copy_]; }
   bool reached(Lane lane, Trigger trigger) const;
-  void issue(StepId id);
+  void issue(StepId id, Nanos at);
   void submit_issued(Lane lane);
   void send(StepId id, Slot& slot);
   void make_place(StepId id, Slot& slot);

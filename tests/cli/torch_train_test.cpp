@@ -118,6 +118,27 @@ TEST_CASE("a measured timeline is a file like a predicted one") {
   REQUIRE(compared.json().at("only_measured").integer() == 0);
 }
 
+// The third step is the steady one that is predicted; a bucket may have to wait two steps for its place.
+TEST_CASE("the pool of pinned buffers is told as it is predicted") {
+  const Bench& bench = Bench::instance();
+  const auto pool_of = [](const Ended& ended) {
+    INFO(ended.err);
+    REQUIRE(ended.code == 0);
+    const std::size_t begin = ended.out.find("\"pinned_pool\"");
+    REQUIRE(begin != std::string::npos);
+    return ended.out.substr(begin, ended.out.find(']', begin) - begin);
+  };
+  for (const std::string caps : {"--max-buckets 1", "--max-buckets 2 --pinned-max 50kB", ""}) {
+    INFO(caps);
+    const std::string flags = "--machine machine.json --json --policy offload " + caps;
+    const std::string predicted = pool_of(bench.place().stowage("simulate profile.json " + flags));
+    if (caps.empty())  // a step of a plan without caps is predicted as a first one
+      REQUIRE(pool_of(bench.train("--steps 1 " + flags)) == predicted);
+    else
+      REQUIRE(pool_of(bench.train("--steps 3 " + flags)) == predicted);
+  }
+}
+
 TEST_CASE("wrong data and models are refused before anything is measured") {
   const Bench& bench = Bench::instance();
   const Workplace& place = bench.place();

@@ -59,7 +59,7 @@ TEST_CASE("a pageable copy runs beside no compute, and before the step that coul
   CopyJob job = ends.job(Lane::d2h);
   job.pageable = true;
   const auto copy = paced.submit(std::move(job));
-  const ComputeSpan after = paced.compute(steady_clock::now(), [] { work_for(milliseconds(2)); });
+  const ComputeSpan after = paced.compute(steady_clock::now(), [](Instant) { work_for(milliseconds(2)); });
   REQUIRE(copy->ended());
   REQUIRE((ends.to == ends.from));
   REQUIRE(length(*copy) >= milliseconds(8));  // 4 MB at 0.5 GB/s
@@ -77,7 +77,7 @@ TEST_CASE("a pageable copy behind a pinned one does not hold compute until its t
   CopyJob job = second.job(Lane::d2h);
   job.pageable = true;
   const auto pageable = paced.submit(std::move(job));
-  const ComputeSpan beside = paced.compute(steady_clock::now(), [] { work_for(milliseconds(2)); });
+  const ComputeSpan beside = paced.compute(steady_clock::now(), [](Instant) { work_for(milliseconds(2)); });
   pageable->wait();
   REQUIRE(beside.begin < pinned->end());
   REQUIRE(pageable->begin() >= pinned->end());
@@ -101,7 +101,7 @@ TEST_CASE("compute beside a copy is slowed") {
   Ends ends;
   PacedLinks paced(slowing);
   const auto copy = paced.submit(ends.job(Lane::h2d));
-  const ComputeSpan span = paced.compute(steady_clock::now(), [] { work_for(milliseconds(2)); });
+  const ComputeSpan span = paced.compute(steady_clock::now(), [](Instant) { work_for(milliseconds(2)); });
   copy->wait();
   // 2 ms of work, of which what the copy was beside counts half. The copy may begin a little late.
   const auto common = std::min(span.end, copy->end()) - std::max(span.begin, copy->begin());
