@@ -11,6 +11,8 @@
 namespace stowage {
 namespace {
 
+constexpr std::uint32_t shapes_a_round = 64;  // many enough for all threads, few enough to learn from
+
 Bound figures_of(const Run& run) {
   return {run.step, run.peaks.device_reserved};
 }
@@ -60,19 +62,23 @@ std::optional<Nanos> Search::fastest() const {
   return fastest;
 }
 
-// The union of the workers' frontiers does not depend on who did what.
+// What a sketch looks at depends on what is already known to be better, so this goes in rounds, each against
+// the frontier as the round before left it: the answer, and how much of the space it took, do not depend on
+// the number of threads.
 std::vector<Standing> Search::sketch_all() {
-  std::vector<Frontier> frontiers(request_.threads);
-  const auto take_sketch = [](const Standing& sketch) { return sketch.figures; };
-  found_.complete = in_parallel(
-      request_.threads, shape_count_,
-      [&](unsigned worker, std::uint32_t shape) {
-        sweeps_[worker].over(shape, frontiers[worker], take_sketch);
-      },
-      [&](std::uint32_t begun) { return go_on(begun, shape_count_); });
   Frontier all;
-  for (const Frontier& frontier : frontiers)
-    for (const Standing& point : frontier.points()) all.offer(point);
+  const auto take_sketch = [](const Standing& sketch) { return sketch.figures; };
+  std::uint32_t size = 1;  // at first there is most to learn
+  for (std::uint32_t begin = 0; begin < shape_count_ && found_.complete; begin += size) {
+    size = std::min({std::max(1U, begin), shapes_a_round, shape_count_ - begin});
+    std::vector<Frontier> round(size, all);
+    found_.complete = in_parallel(
+        request_.threads, static_cast<std::uint32_t>(round.size()),
+        [&](unsigned worker, std::uint32_t i) { sweeps_[worker].over(begin + i, round[i], take_sketch); },
+        [&](std::uint32_t begun) { return go_on(begin + begun, shape_count_); });
+    for (const Frontier& frontier : round)
+      for (const Standing& point : frontier.points()) all.offer(point);
+  }
   return all.points();
 }
 
@@ -99,10 +105,8 @@ bool Search::price(const std::vector<Standing>& sketched) {
   return exact;
 }
 
-// In rounds of equal size, each against the frontier as the round before left it, so that what is priced does
-// not depend on the number of threads.
+// In rounds, as sketch_all().
 void Search::price_what_sketches_leave() {
-  constexpr std::uint32_t shapes_a_round = 64;
   for (std::uint32_t begin = 0; begin < shape_count_ && found_.complete; begin += shapes_a_round) {
     std::vector<std::vector<Priced>> round(std::min(shapes_a_round, shape_count_ - begin));
     found_.complete = in_parallel(

@@ -139,6 +139,18 @@ TEST_CASE("the pool of pinned buffers is told as it is predicted") {
   }
 }
 
+TEST_CASE("a training that was recorded is imported with all of its blocks and no complaint") {
+  const Bench& bench = Bench::instance();
+  const Ended trained = bench.train("--steps 4 --record recording.json");
+  INFO(trained.err);
+  REQUIRE(trained.code == 0);
+  REQUIRE(trained.err == "");  // PyTorch's profiler keeps quiet on a machine without a GPU
+  const Ended imported = bench.place().stowage("import recording.json --json");
+  REQUIRE(imported.code == 0);
+  REQUIRE(imported.json().at("steps").items().size() == 3);
+  REQUIRE(bench.train("--steps 1 --record no/such/folder.json").code == 2);
+}
+
 TEST_CASE("wrong data and models are refused before anything is measured") {
   const Bench& bench = Bench::instance();
   const Workplace& place = bench.place();
