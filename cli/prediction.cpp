@@ -61,18 +61,8 @@ Bytes memory_in(const Machine& machine, MemorySpace space) {
 // had.
 Bytes least_memory(const OutOfMemory& shortage, const Predicted& predicted, MemorySpace space) {
   const Peaks& peaks = predicted.outcome.run.peaks;
-  switch (space) {
-    case MemorySpace::device:
-      return (shortage.space == space ? peaks.device_reserved : peaks.device) +
-             predicted.machine.device.reserved;
-    case MemorySpace::host:
-      return peaks.host;
-    case MemorySpace::pinned:
-      return peaks.host_pinned;
-    case MemorySpace::disk:
-      return peaks.disk;
-  }
-  return {};
+  if (space != MemorySpace::device) return peaks.in(space);
+  return (shortage.space == space ? peaks.device_reserved : peaks.device) + predicted.machine.device.reserved;
 }
 
 // In the order of StepKind.

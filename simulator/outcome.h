@@ -14,6 +14,8 @@
 
 namespace stowage {
 
+enum class MemorySpace : std::uint8_t { device, host, pinned, disk };
+
 struct Peaks {
   Bytes device;           // live bytes
   Bytes device_reserved;  // what the arena holds at most; equals `device` on the ideal arena
@@ -22,6 +24,8 @@ struct Peaks {
   Bytes host_pinned;  // as `host`, each buffer rounded as the machine's host allocator does
   Bytes disk = {};
 
+  // Of what a budget limits: on the device, what is reserved.
+  Bytes in(MemorySpace space) const;
   bool operator==(const Peaks&) const = default;
 };
 
@@ -35,8 +39,6 @@ struct Run {
   Nanos stall() const { return step - compute; }
   bool operator==(const Run&) const = default;
 };
-
-enum class MemorySpace : std::uint8_t { device, host, pinned, disk };
 
 struct Ran {
   std::int64_t retries = 0;  // times that a caching arena had to give back what it had cached, to go on

@@ -40,18 +40,7 @@ std::vector<RunPhase> simulate_phases(const BlockTable& table, const Plan& plan,
 }
 
 Bytes peak_of(const RunPhase& phase, MemorySpace space) {
-  const Peaks& peaks = phase.outcome.run.peaks;
-  switch (space) {
-    case MemorySpace::device:
-      return peaks.device_reserved;
-    case MemorySpace::host:
-      return peaks.host;
-    case MemorySpace::pinned:
-      return peaks.host_pinned;
-    case MemorySpace::disk:
-      return peaks.disk;
-  }
-  return {};
+  return phase.outcome.run.peaks.in(space);
 }
 
 const RunPhase& worst(const std::vector<RunPhase>& phases, MemorySpace space) {

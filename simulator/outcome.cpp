@@ -1,0 +1,19 @@
+#include "simulator/outcome.h"
+
+namespace stowage {
+
+Bytes Peaks::in(MemorySpace space) const {
+  switch (space) {
+    case MemorySpace::device:
+      return device_reserved;
+    case MemorySpace::host:
+      return host;
+    case MemorySpace::pinned:
+      return host_pinned;
+    case MemorySpace::disk:
+      return disk;
+  }
+  return {};
+}
+
+}  // namespace stowage
