@@ -3,18 +3,15 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/prediction.h"
 #include "cli/quantity.h"
 #include "cli/table.h"
 
 namespace stowage {
 namespace {
 
-struct MemoryName {
-  MemorySpace space;
-  const char* name;
-};
-constexpr std::array<MemoryName, 3> memory_names{
-    {{MemorySpace::device, "device"}, {MemorySpace::host, "host"}, {MemorySpace::pinned, "pinned"}}};
+// That have a column.
+constexpr std::array told_spaces{MemorySpace::device, MemorySpace::host, MemorySpace::pinned};
 
 std::string_view phase_name(const RunPhase& phase) {
   return phase_names[static_cast<std::size_t>(phase.kind)];
@@ -24,13 +21,11 @@ std::string_view phase_name(const RunPhase& phase) {
 std::string remark(const RunPhase& phase, const std::vector<RunPhase>& phases) {
   std::string text;
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
-  for (const auto& [space, name] : memory_names)
-    if (&worst(phases, space) == &phase && peak_of(phase, space) > Bytes{}) add(std::string("most ") + name);
+  for (MemorySpace space : told_spaces)
+    if (&worst(phases, space) == &phase && peak_of(phase, space) > Bytes{})
+      add(std::string("most ") + name_of(space));
   if (const auto* shortage = std::get_if<OutOfMemory>(&phase.outcome.verdict))
-    for (const auto& [space, name] : memory_names)
-      if (space == shortage->space) add(std::string("does not fit: ") + name);
-  if (const auto* shortage = std::get_if<OutOfMemory>(&phase.outcome.verdict))
-    if (shortage->space == MemorySpace::disk) add("does not fit: disk");
+    add(std::string("does not fit: ") + name_of(shortage->space));
   return text;
 }
 
@@ -43,7 +38,7 @@ std::string phases_text(const std::vector<RunPhase>& phases) {
     std::string name(phase_name(phase));
     std::replace(name.begin(), name.end(), '_', ' ');
     std::vector<std::string> row{name};
-    for (const auto& [space, word] : memory_names) row.push_back(readable(peak_of(phase, space)));
+    for (MemorySpace space : told_spaces) row.push_back(readable(peak_of(phase, space)));
     row.push_back(remark(phase, phases));
     table.row(row);
   }
@@ -65,7 +60,7 @@ void write_phases(JsonWriter& json, const std::vector<RunPhase>& phases) {
         .end_object();
   }
   json.end_array().key("worst_phases").begin_row();
-  for (const auto& [space, name] : memory_names) json.field(name, phase_name(worst(phases, space)));
+  for (MemorySpace space : told_spaces) json.field(name_of(space), phase_name(worst(phases, space)));
   json.end_object();
 }
 

@@ -11,20 +11,6 @@
 namespace stowage {
 namespace {
 
-const char* name_of(MemorySpace space) {
-  switch (space) {
-    case MemorySpace::device:
-      return "device";
-    case MemorySpace::host:
-      return "host";
-    case MemorySpace::pinned:
-      return "pinned";
-    case MemorySpace::disk:
-      return "disk";
-  }
-  return "";
-}
-
 const char* memory_of(MemorySpace space) {
   switch (space) {
     case MemorySpace::device:
@@ -38,9 +24,6 @@ const char* memory_of(MemorySpace space) {
   }
   return "";
 }
-
-constexpr std::array memory_spaces{MemorySpace::device, MemorySpace::host, MemorySpace::pinned,
-                                   MemorySpace::disk};
 
 // As the machine file says it.
 Bytes memory_in(const Machine& machine, MemorySpace space) {
@@ -171,6 +154,20 @@ void write_deadlock(JsonWriter& json, const Deadlock& deadlock, const Program& p
 
 }  // namespace
 
+const char* name_of(MemorySpace space) {
+  switch (space) {
+    case MemorySpace::device:
+      return "device";
+    case MemorySpace::host:
+      return "host";
+    case MemorySpace::pinned:
+      return "pinned";
+    case MemorySpace::disk:
+      return "disk";
+  }
+  return "";
+}
+
 Predicted predict(const BlockTable& table, const Plan& plan, const Machine& machine) {
   Predicted predicted;
   predicted.program = compile(table, plan);
@@ -185,11 +182,6 @@ Predicted predict(const BlockTable& table, const Plan& plan, const Machine& mach
   predicted.timeline.name = predicted.journal.name = table.profile_name;
   predicted.machine = machine;
   return predicted;
-}
-
-Prediction prediction_of(const Run& run) {
-  return {
-      run.step, run.compute, run.stall(), run.peaks.device, run.peaks.host_activation, run.peaks.host_pinned};
 }
 
 std::string title_of(const Step& step) {

@@ -31,8 +31,8 @@ struct Predicted {
 // Cost: linear in the program's steps.
 Predicted predict(const BlockTable& table, const Plan& plan, const Machine& machine);
 
-// As a plan file carries it.
-Prediction prediction_of(const Run& run);
+// "pinned", as files name it.
+const char* name_of(MemorySpace space);
 
 // "the backward of block 3"
 std::string title_of(const Step& step);

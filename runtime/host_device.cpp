@@ -7,11 +7,11 @@
 namespace stowage {
 namespace {
 
-constexpr std::size_t alignment = 64, page = 4096;
+constexpr std::size_t page = 4096;
 
 // The system gives a page when it is touched, which is most of what pinning costs.
 void* touched_memory(std::size_t bytes) {
-  void* const data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  void* const data = aligned_memory(bytes);
   for (std::size_t at = 0; data && at < bytes; at += page)
     static_cast<volatile std::byte*>(data)[at] = std::byte{};
   return data;

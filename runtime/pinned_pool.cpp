@@ -7,17 +7,11 @@
 #include "traces/error.h"
 
 namespace stowage {
-namespace {
 
-constexpr std::size_t buffer_alignment = 64;
-
-std::byte* pageable_memory(Bytes bytes) {
-  const auto size = static_cast<std::size_t>(bytes.value);
-  return static_cast<std::byte*>(std::aligned_alloc(
-      buffer_alignment, (size + buffer_alignment - 1) / buffer_alignment * buffer_alignment));
+void* aligned_memory(std::size_t bytes) {
+  constexpr std::size_t alignment = 64;
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }
-
-}  // namespace
 
 HostBuffer::HostBuffer(HostBuffer&& other) noexcept
     : pool_(std::exchange(other.pool_, nullptr)),
@@ -80,7 +74,7 @@ HostBuffer PinnedPool::check_out(Bytes bytes) {
     if (std::byte* const data = take(size)) return lend(data, bytes, HostBuffer::Owner::pool, true);
     books_->take_back(bytes);
   }
-  std::byte* const data = pageable_memory(bytes);
+  auto* const data = static_cast<std::byte*>(aligned_memory(static_cast<std::size_t>(bytes.value)));
   if (!data) throw MemoryRefused({Space::host, bytes, live_, live_});
   return lend(data, bytes, HostBuffer::Owner::system, false);
 }

@@ -46,6 +46,9 @@ class HostBuffer {
   bool is_new_ = false;
 };
 
+// Of the system, aligned as every buffer is; nullptr where there is none. std::free() gives it back.
+void* aligned_memory(std::size_t bytes);
+
 // How memory is pinned and given back to the system. Taking takes the time that pinning takes.
 struct HostMemorySource {
   std::function<void*(std::size_t)> take;  // nullptr where there is none; aligned to 64 bytes

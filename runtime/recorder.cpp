@@ -73,7 +73,7 @@ void Recorder::list_stalls() {
   Nanos ready;
   const Range compute = program_.lanes[static_cast<int>(Lane::compute)];
   for (StepId id = compute.begin; id < compute.end; ++id) {
-    const auto [begin, end, pageable] = times_[id];
+    const Nanos begin = times_[id].begin, end = times_[id].end;
     if (begin > ready)
       timeline_.stalls.push_back({cause_of(ready, begin), program_.steps[id].block, ready, begin});
     ready = end;

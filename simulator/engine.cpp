@@ -20,7 +20,7 @@ struct Engine::State {
     HostPool* const pool = pooled ? &host : nullptr;
     copies.require_disk_of(program);
     return uses_disk(program) ? simulate<lane_count>(program, timeline, pool)
-                              : simulate<lane_count - 2>(program, timeline, pool);
+                              : simulate<lane_count_without_disk>(program, timeline, pool);
   }
 
   template <int lanes>

@@ -82,7 +82,7 @@ class Execution {
   static constexpr int compute = 0, h2d = 1, d2h = 2, lanes = Pace::used_lanes;
   // What fills a host buffer is issued before what reads it.
   static constexpr auto copy_lanes = [] {
-    if constexpr (lanes == 3)
+    if constexpr (lanes == lane_count_without_disk)
       return std::array{h2d, d2h};
     else
       return std::array{static_cast<int>(Lane::disk_read), h2d, d2h, static_cast<int>(Lane::disk_write)};
@@ -244,7 +244,8 @@ class Execution {
     } else if (pace_.busy(h2d) && waits_for_h2d(lane.next)) {
       const bool weights = program_.steps[lanes_[h2d].next].kind == StepKind::load_weights;
       cause = weights ? StallCause::weights : StallCause::restore;
-    } else if (lanes > 3 && waits_for_h2d(lane.next) && waits_for_disk(lanes_[h2d].next)) {
+    } else if (lanes > lane_count_without_disk && waits_for_h2d(lane.next) &&
+               waits_for_disk(lanes_[h2d].next)) {
       cause = StallCause::disk;
     }
     stalls_.add({cause, program_.steps[lane.next].block, now_, end}, lane.next);

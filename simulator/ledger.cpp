@@ -48,7 +48,7 @@ void Ledger::open(const Program& program, Curves* curves, const HostPool* host) 
 }
 
 void Ledger::note_overrun(Nanos now) {
-  for (MemorySpace space : {MemorySpace::device, MemorySpace::host, MemorySpace::pinned, MemorySpace::disk}) {
+  for (MemorySpace space : memory_spaces) {
     if (part(levels_, space) <= part(budgets_, space)) continue;
     overrun_ = {space, now, part(levels_, space)};
     return;

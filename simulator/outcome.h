@@ -15,6 +15,8 @@
 namespace stowage {
 
 enum class MemorySpace : std::uint8_t { device, host, pinned, disk };
+inline constexpr std::array memory_spaces{MemorySpace::device, MemorySpace::host, MemorySpace::pinned,
+                                          MemorySpace::disk};
 
 struct Peaks {
   Bytes device;           // live bytes

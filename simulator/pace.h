@@ -111,7 +111,7 @@ class SharedPace {
     set_share(lanes_[0], now, in || out ? slowed_ : full);
     set_share(lanes_[1], now, out ? in_shared_ : full);
     set_share(lanes_[2], now, in ? out_shared_ : full);
-    for (int lane = 3; lane < lanes; ++lane) set_share(lanes_[lane], now, full);
+    for (int lane = lane_count_without_disk; lane < lanes; ++lane) set_share(lanes_[lane], now, full);
   }
 
   static void set_share(Work& work, Nanos now, std::int64_t share) {

@@ -18,6 +18,7 @@ namespace stowage {
 
 enum class Lane : std::uint8_t { compute, h2d, d2h, disk_read, disk_write };
 inline constexpr int lane_count = 5;
+inline constexpr int lane_count_without_disk = 3;  // the first ones
 
 inline bool of_disk(Lane lane) {
   return lane >= Lane::disk_read;

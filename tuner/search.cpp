@@ -42,6 +42,11 @@ class Search {
     return !request_.progress || request_.progress({done, total, fastest()});
   }
   std::optional<Nanos> fastest() const;
+  // Works on each shape, in rounds of which the first has `first` shapes, and takes the results of a round
+  // when all are there. So a shape sees what earlier rounds found and nothing of its own: neither the answer
+  // nor how much of the space it took depends on the number of threads.
+  template <class Result, class Work, class Take>
+  void in_rounds(std::uint32_t first, const Work& work, const Take& take);
   std::vector<Standing> sketch_all();
   bool price(const std::vector<Standing>& sketched);
   void price_what_sketches_leave();
@@ -62,23 +67,33 @@ std::optional<Nanos> Search::fastest() const {
   return fastest;
 }
 
-// What a sketch looks at depends on what is already known to be better, so this goes in rounds, each against
-// the frontier as the round before left it: the answer, and how much of the space it took, do not depend on
-// the number of threads.
+template <class Result, class Work, class Take>
+void Search::in_rounds(std::uint32_t first, const Work& work, const Take& take) {
+  std::uint32_t size = 0;
+  for (std::uint32_t begin = 0; begin < shape_count_ && found_.complete; begin += size) {
+    size = std::min({std::max(first, begin), shapes_a_round, shape_count_ - begin});
+    std::vector<Result> round(size);
+    found_.complete = in_parallel(
+        request_.threads, size, [&](unsigned worker, std::uint32_t i) { round[i] = work(worker, begin + i); },
+        [&](std::uint32_t begun) { return go_on(begin + begun, shape_count_); });
+    for (const Result& result : round) take(result);
+  }
+}
+
+// What a sketch looks at depends on what is already known to be better, and at first there is most to learn.
 std::vector<Standing> Search::sketch_all() {
   Frontier all;
   const auto take_sketch = [](const Standing& sketch) { return sketch.figures; };
-  std::uint32_t size = 1;  // at first there is most to learn
-  for (std::uint32_t begin = 0; begin < shape_count_ && found_.complete; begin += size) {
-    size = std::min({std::max(1U, begin), shapes_a_round, shape_count_ - begin});
-    std::vector<Frontier> round(size, all);
-    found_.complete = in_parallel(
-        request_.threads, static_cast<std::uint32_t>(round.size()),
-        [&](unsigned worker, std::uint32_t i) { sweeps_[worker].over(begin + i, round[i], take_sketch); },
-        [&](std::uint32_t begun) { return go_on(begin + begun, shape_count_); });
-    for (const Frontier& frontier : round)
-      for (const Standing& point : frontier.points()) all.offer(point);
-  }
+  in_rounds<Frontier>(
+      1,
+      [&](unsigned worker, std::uint32_t shape) {
+        Frontier frontier = all;
+        sweeps_[worker].over(shape, frontier, take_sketch);
+        return frontier;
+      },
+      [&](const Frontier& frontier) {
+        for (const Standing& point : frontier.points()) all.offer(point);
+      });
   return all.points();
 }
 
@@ -105,21 +120,15 @@ bool Search::price(const std::vector<Standing>& sketched) {
   return exact;
 }
 
-// In rounds, as sketch_all().
 void Search::price_what_sketches_leave() {
-  for (std::uint32_t begin = 0; begin < shape_count_ && found_.complete; begin += shapes_a_round) {
-    std::vector<std::vector<Priced>> round(std::min(shapes_a_round, shape_count_ - begin));
-    found_.complete = in_parallel(
-        request_.threads, static_cast<std::uint32_t>(round.size()),
-        [&](unsigned worker, std::uint32_t i) { round[i] = price_shape(worker, begin + i); },
-        [&](std::uint32_t begun) { return go_on(begin + begun, shape_count_); });
-    for (const std::vector<Priced>& of_shape : round) {
-      for (const auto& [standing, run] : of_shape) {
-        found_.runs[standing.candidate] = run;
-        found_.frontier.offer(standing);
-      }
-    }
-  }
+  in_rounds<std::vector<Priced>>(
+      shapes_a_round, [&](unsigned worker, std::uint32_t shape) { return price_shape(worker, shape); },
+      [&](const std::vector<Priced>& of_shape) {
+        for (const auto& [standing, run] : of_shape) {
+          found_.runs[standing.candidate] = run;
+          found_.frontier.offer(standing);
+        }
+      });
 }
 
 std::vector<Search::Priced> Search::price_shape(unsigned worker, std::uint32_t shape) {

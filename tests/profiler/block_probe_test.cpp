@@ -13,8 +13,10 @@
 #include "runtime/optimizer.h"
 #include "simulator/engine.h"
 #include "tests/catch.h"
+#include "tests/profiler/token_batch.h"
 
 using namespace stowage;
+using namespace stowage::tests;
 
 namespace {
 
@@ -36,14 +38,9 @@ TransformerConfig adapted(TransformerConfig config) {
   return config;
 }
 
-State batch(const TransformerConfig& config) {
-  const at::Tensor tokens = at::arange(config.batch * config.context, at::kLong).remainder(256);
-  return {tokens.view({config.batch, config.context}), tokens.view({config.batch, config.context})};
-}
-
 Assembled probe(const TransformerConfig& config, HostDevice& device) {
   Transformer model(config, 1);
-  const State tokens = batch(config);
+  const State tokens = tokens_of(config);
   ProbeOptions options;
   options.warm_up = 1;
   options.repeats = 2;
@@ -112,7 +109,7 @@ TEST_CASE("a probed profile survives its file") {
 TEST_CASE("the parameters stay as they are") {
   HostDevice device(host_machine(ample));
   Transformer model(tiny(), 1), same(tiny(), 1);
-  const State tokens = batch(tiny());
+  const State tokens = tokens_of(tiny());
   probe_blocks({"tiny", model, tokens}, device, {1, 1, [](std::int64_t, std::int64_t) {}});
   const auto weights = model.blocks()[0]->parameters().weights,
              before = same.blocks()[0]->parameters().weights;
@@ -142,7 +139,7 @@ TEST_CASE("the peak that a profile predicts is the peak that a plan has") {
     const Machine machine = host_machine(ample);
     HostDevice device(machine);
     Transformer model(config, 1);
-    const State tokens = batch(config);
+    const State tokens = tokens_of(config);
     const Assembled probed = probe_blocks({"small", model, tokens}, device, {});
     REQUIRE(probed.warnings.empty());
     const BlockTable table(probed.profile);

@@ -1,52 +1,23 @@
 // The same training, measured by our own probe and recorded by PyTorch's profiler.
-#include <ATen/ATen.h>
-
-#include <filesystem>
-#include <variant>
-
-#include "plan/plan.h"
 #include "profiler/block_probe.h"
 #include "profiler/host_machine.h"
-#include "runtime/executor.h"
-#include "runtime/host_device.h"
-#include "runtime/mark.h"
-#include "runtime/models/transformer.h"
-#include "runtime/optimizer.h"
-#include "runtime/profiler_recording.h"
 #include "tests/catch.h"
-#include "traces/import/import.h"
+#include "tests/profiler/recorded_training.h"
 #include "traces/import/import_profile.h"
 
 using namespace stowage;
+using namespace stowage::tests;
 
 namespace {
 
 // Four blocks; 8 sequences of 32 bytes.
 const TransformerConfig recorded_model{4, 16, 2, 32, 8, 4, 0.1, {}};
 
-State tokens_of(const TransformerConfig& config) {
-  const at::Tensor tokens = at::arange(config.batch * config.context, at::kLong).remainder(256);
-  return {tokens.view({config.batch, config.context}), tokens.view({config.batch, config.context})};
-}
-
-// Three steps after two that are not recorded: the optimizer's state is there.
 Profile recorded(const Profile& profile, const TransformerConfig& config, HostDevice& device) {
-  const std::string file = (std::filesystem::temp_directory_path() / "stowage_recording_test.json").string();
-  Transformer model(config, 1);
-  Executor executor(model, device);
-  AdamW optimizer(executor.trained(), {});
-  const BlockTable table(profile);
-  const Program program = compile(table, expand(table, {}).plan);
-  const State batch = tokens_of(config);
-  std::optional<ProfilerRecording> recording;
-  for (std::uint64_t step = 0; step < 5; ++step) {
-    if (step == 2) recording.emplace();
-    const Mark mark("ProfilerStep#", step);
-    REQUIRE(std::holds_alternative<StepReport>(executor.run(program, batch, optimizer)));
-  }
-  recording->write(file);
-  const ImportReport report = import_recording(file, {});
-  std::filesystem::remove(file);
+  int carried_out = 0;
+  const ImportReport report =
+      recorded_training(config, profile, device, 3, [&](const StepReport&) { ++carried_out; });
+  REQUIRE(carried_out == 3);
   REQUIRE(report.clean());
   REQUIRE(report.steps.size() == 3);
   REQUIRE(report.found.how == FoundBy::annotations);

@@ -10,7 +10,7 @@ namespace stowage {
 namespace {
 
 // The lanes that every timeline has, its stalls, and the lanes of a disk where one is used.
-constexpr int stall_thread = 3;
+constexpr int stall_thread = lane_count_without_disk;
 constexpr int thread_count = lane_count + 1;
 
 int thread_of(Lane lane) {

@@ -75,32 +75,44 @@ std::vector<std::optional<Bytes>> levels_before(const MemoryAccount& account, co
 class LossRise {
  public:
   LossRise(const Blocks& blocks, const std::vector<StepWindow>& steps)
-      : steps_(steps), forward_end_(steps.size()), level_(steps.size()), over_(steps.size()) {
+      : steps_(steps), watches_(steps.size()) {
     for (const Occurrence& occurrence : blocks.forward) {
       const auto step = step_at(steps, occurrence.begin);
-      if (step) forward_end_[*step] = std::max(forward_end_[*step].value_or(occurrence.end), occurrence.end);
+      if (!step) continue;
+      std::optional<Nanos>& from = watches_[*step].from;
+      from = std::max(from.value_or(occurrence.end), occurrence.end);
     }
-    rises.resize(steps.size());
   }
-
-  std::vector<std::optional<Bytes>> rises;
 
   void add(const MemoryEvent& event, const Context& context) {
     const auto step = step_at(steps_, event.at);
-    if (!step || !forward_end_[*step] || event.at < *forward_end_[*step] || over_[*step]) return;
+    if (!step) return;
+    Watch& watch = watches_[*step];
+    if (!watch.from || event.at < *watch.from) return;
     if (context.block) {
-      over_[*step] = true;
+      watch.from.reset();
       return;
     }
-    level_[*step] += event.bytes;
-    rises[*step] = std::max(rises[*step].value_or(Bytes{}), level_[*step]);
+    watch.level += event.bytes;
+    watch.rise = std::max(watch.rise.value_or(Bytes{}), watch.level);
+  }
+
+  // By step; absent where nothing happened to memory.
+  std::vector<std::optional<Bytes>> rises() const {
+    std::vector<std::optional<Bytes>> all;
+    for (const Watch& watch : watches_) all.push_back(watch.rise);
+    return all;
   }
 
  private:
+  struct Watch {
+    std::optional<Nanos> from;  // the end of the forward; absent before it is known, and once it is over
+    Bytes level;
+    std::optional<Bytes> rise;
+  };
+
   const std::vector<StepWindow>& steps_;
-  std::vector<std::optional<Nanos>> forward_end_;
-  std::vector<Bytes> level_;
-  std::vector<bool> over_;
+  std::vector<Watch> watches_;
 };
 
 bool in_backward(Phase phase) {
@@ -144,7 +156,7 @@ RecordedMemory step_memory(const KinetoTrace& trace, std::uint8_t device, const 
                         .reserved = {},
                         .step_peaks = {},
                         .before_blocks = {},
-                        .loss_rises = std::move(loss.rises)};
+                        .loss_rises = loss.rises()};
   log = {};  // as large as what comes next
   if (totals) take_totals(events, memory);
   memory.step_peaks = peaks_of(memory.allocated.curve, steps);
