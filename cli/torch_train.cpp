@@ -12,8 +12,10 @@
 #include "cli/prediction.h"
 #include "cli/quantity.h"
 #include "cli/torch_measuring.h"
+#include "cli/torch_self_check.h"
 #include "cli/torch_shortage.h"
 #include "cli/torch_training.h"
+#include "cli/training_review.h"
 #include "cli/tuning.h"
 #include "traces/error.h"
 #include "traces/file.h"
@@ -57,7 +59,13 @@ class TrainCommand final : public Command {
         ->type_name("FILE");
     app.add_option("--machine", machine_, "The machine that the host device plays")->type_name("FILE");
     memory_.declare(app);
-    app.add_flag("--autotune", autotune_, "Train under the fastest plan that fits");
+    app.add_flag("--autotune", autotune_,
+                 "Train under the fastest plan that fits; after the first steps, under a better one if what "
+                 "they took says so");
+    app.add_flag("--keep-plan", keep_plan_, "With --autotune: do not change the plan while training");
+    app.add_flag("--self-check", self_check_,
+                 "Compare the first step's gradients with those of a step without a plan, and end if they "
+                 "differ");
     add_size(app, "--margin", margin_, "Device memory that --autotune leaves unused (1% of it)");
     plan_.declare(app);
   }
@@ -65,6 +73,7 @@ class TrainCommand final : public Command {
   Answer run(Output& output) override {
     if (autotune_ && plan_.any())
       throw InputError("--autotune", "", "chooses the settings itself; leave out " + plan_.first());
+    if (keep_plan_ && !autotune_) throw InputError("--keep-plan", "", "expected with --autotune");
     const Subject subject = subject_.read();
     const Machine machine = memory_.apply(machine_or_host(machine_));
     HostDevice device(machine);
@@ -73,7 +82,8 @@ class TrainCommand final : public Command {
     const BlockTable table(profile);
     const std::optional<Plan> plan = choose(profile, table, machine, output);
     if (!plan) return Answer::no;
-    return train_under(*plan, table, machine, subject, device, output);
+    if (self_check_ && !check_first_step(subject, device, compile(table, *plan), output)) return Answer::no;
+    return train_under({profile, machine}, *plan, subject, device, output);
   }
 
  private:
@@ -91,31 +101,59 @@ class TrainCommand final : public Command {
       for (const std::string& warning : expansion.warnings) output.warn(warning);
       return std::move(expansion.plan);
     }
-    const Bytes margin = margin_.value_or(Bytes{machine.device.usable().value / 100});
     const Tuning tuning =
-        run_tuning(table, machine, margin, std::max(1U, std::thread::hardware_concurrency()));
+        run_tuning(table, machine, margin(machine), std::max(1U, std::thread::hardware_concurrency()));
     output.say(sentence(tuning) + "\n");
     if (tuning.result.best) return tuning.result.best->plan;
     output.object(infeasible_json(tuning));
     return std::nullopt;
   }
 
-  Answer train_under(const Plan& plan, const BlockTable& table, const Machine& machine,
-                     const Subject& subject, HostDevice& device, Output& output) const {
-    const Predicted predicted = predict(table, plan, machine);
+  // False: the gradients differ, and it has been said.
+  static bool check_first_step(const Subject& subject, HostDevice& device, const Program& program,
+                               Output& output) {
+    const SelfCheck check = self_check(subject, device, program);
+    if (check.difference.empty()) {
+      output.say("Self-check: loss and " + std::to_string(check.gradients) +
+                 " gradients of the first step equal those without a plan, bit for bit.");
+      return true;
+    }
+    output.answer("Self-check failed: " + check.difference + ".");
+    JsonWriter json;
+    json.begin_object().field("outcome", "differs").field("difference", check.difference);
+    output.object(json.end_object().text());
+    return false;
+  }
+
+  Answer train_under(const Figures& figures, const Plan& first, const Subject& subject, HostDevice& device,
+                     Output& output) const {
+    const Machine& machine = figures.machine;
+    TrainingReview review(figures, first, output);
+    if (autotune_ && !keep_plan_) review.allow_change(budget(machine));
     TrainingOptions options;
     options.steps = steps_;
     options.budget = machine.device.usable();
     options.recording = recording_;
     std::size_t number = 0;
     options.on_step = [&](const TrainedStep& step) { output.say(step_line(++number, step)); };
-    Training training = train(subject, device, predicted.program, options);
-    training.timeline.name = table.profile_name;
+    options.reconsider = [&](const std::vector<Timeline>& measured) { return review.next(measured); };
+    Training training = train(subject, device, review.predicted().program, options);
+    training.timeline.name = figures.profile.name;
     if (!timeline_.empty() && !training.steps.empty()) write_file(timeline_, to_json(training.timeline));
     output.say("");
-    output.answer(sentence_of(training, predicted));
-    output.object(json_of(training, predicted, plan));
+    output.answer(sentence_of(training, review.predicted()));
+    output.object(json_of(training, review));
     return training.shortage ? Answer::no : Answer::done;
+  }
+
+  Budget budget(const Machine& machine) const {
+    Budget budget = budget_of(machine);
+    budget.device -= margin(machine);
+    return budget;
+  }
+
+  Bytes margin(const Machine& machine) const {
+    return margin_.value_or(Bytes{machine.device.usable().value / 100});
   }
 
   static std::string sentence_of(const Training& training, const Predicted& predicted) {
@@ -126,11 +164,12 @@ class TrainCommand final : public Command {
            readable(run.peaks.device) + ").";
   }
 
-  static std::string json_of(const Training& training, const Predicted& predicted, const Plan& plan) {
+  static std::string json_of(const Training& training, const TrainingReview& review) {
+    const Predicted& predicted = review.predicted();
     JsonWriter json;
     json.begin_object();
     write_training_outcome(json, training, predicted.program);
-    if (plan.settings) json.field("settings", describe(*plan.settings));
+    if (review.plan().settings) json.field("settings", describe(*review.plan().settings));
     write_steps(json, "losses", training, [&](const TrainedStep& s) { json.raw(exact(s.loss)); });
     write_steps(json, "gradient_norms", training,
                 [&](const TrainedStep& s) { json.raw(exact(s.gradient_norm)); });
@@ -139,6 +178,7 @@ class TrainCommand final : public Command {
     write_steps(json, "host_peak_bytes", training, [&](const TrainedStep& s) { json.value(s.host_peak); });
     json.field("median_step_ns", training.median_step());
     write_pool(json, training.pool);
+    review.write(json);
     json.key("predicted").begin_object();
     write_verdict(json, predicted);
     write_run(json, predicted.outcome.run);
@@ -149,7 +189,7 @@ class TrainCommand final : public Command {
   std::string timeline_, recording_, profile_, machine_;
   std::int64_t steps_ = 10;
   MemoryFlags memory_;
-  bool autotune_ = false;
+  bool autotune_ = false, keep_plan_ = false, self_check_ = false;
   std::optional<Bytes> margin_;
   PlanFlags plan_;
 };

@@ -43,6 +43,42 @@ Timeline of_median_length(std::deque<Timeline> timelines) {
   return std::move(*middle);
 }
 
+// The program that is trained under, and what its latest steps were like.
+class Course {
+ public:
+  Course(const Program& program, const TrainingOptions& options)
+      : program_(program), reconsider_(options.reconsider) {}
+
+  const Program& program() const { return program_; }
+
+  // A step has ended; `more`: it was not the last. Whether another program follows.
+  bool took(Timeline timeline, bool more) {
+    timelines_.push_back(std::move(timeline));
+    if (timelines_.size() > kept_timelines) timelines_.pop_front();
+    if (++steps_ != considered_steps || !more || !reconsider_) return false;
+    std::optional<Program> next = reconsider_({timelines_.begin() + 1, timelines_.end()});
+    if (!next) return false;
+    program_ = std::move(*next);
+    last_ = of_median_length(std::move(timelines_));
+    timelines_.clear();
+    steps_ = 0;
+    return true;
+  }
+
+  // Of the steps under the last program that had one; the first step counts only where it is alone.
+  Timeline middle() {
+    if (timelines_.size() > 1 && timelines_.size() == steps_) timelines_.pop_front();
+    return timelines_.empty() ? last_ : of_median_length(std::move(timelines_));
+  }
+
+ private:
+  Program program_;
+  const std::function<std::optional<Program>(const std::vector<Timeline>&)> reconsider_;
+  std::deque<Timeline> timelines_;
+  std::size_t steps_ = 0;
+  Timeline last_;
+};
+
 class Trainer {
  public:
   Trainer(const Subject& subject, HostDevice& device)
@@ -53,6 +89,7 @@ class Trainer {
         executor_(model_, device),
         optimizer_(executor_.trained(), {}) {
     at::manual_seed(subject.seed);
+    executor_.refuse_excess();
   }
 
   StepResult step(const Program& program, std::uint64_t number, std::optional<Bytes> budget) {
@@ -75,7 +112,8 @@ class Trainer {
 
 Nanos Training::median_step() const {
   std::vector<Nanos> times;
-  for (std::size_t i = steps.size() > 1 ? 1 : 0; i < steps.size(); ++i) times.push_back(steps[i].step);
+  for (std::size_t i = steps.size() > changed + 1 ? changed + 1 : changed; i < steps.size(); ++i)
+    times.push_back(steps[i].step);
   if (times.empty()) return {};
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
@@ -97,14 +135,14 @@ Training train(const Subject& subject, HostDevice& device, const Program& progra
                const TrainingOptions& options) {
   device.memory().set_budget(std::nullopt);
   Training training;
-  std::deque<Timeline> timelines;
+  Course course(program, options);
   Trainer trainer(subject, device);
   std::optional<ProfilerRecording> recording;
   try {
     for (std::int64_t i = 0; i < options.steps; ++i) {
       if (!options.recording.empty() && i == std::max<std::int64_t>(0, options.steps - recorded_steps))
         recording.emplace();
-      StepResult result = trainer.step(program, static_cast<std::uint64_t>(i), options.budget);
+      StepResult result = trainer.step(course.program(), static_cast<std::uint64_t>(i), options.budget);
       if (const auto* shortage = std::get_if<Shortage>(&result)) {
         training.shortage = {shortage->step, shortage->refusal};
         break;
@@ -112,16 +150,15 @@ Training train(const Subject& subject, HostDevice& device, const Program& progra
       StepReport& report = std::get<StepReport>(result);
       training.steps.push_back(told(report));
       training.pool = std::move(report.pool);
-      timelines.push_back(std::move(report.timeline));
-      if (timelines.size() > kept_timelines) timelines.pop_front();
       options.on_step(training.steps.back());
+      if (course.took(std::move(report.timeline), i + 1 < options.steps))
+        training.changed = training.steps.size();
     }
   } catch (const MemoryRefused& refused) {
     training.shortage = {std::nullopt, refused.refusal()};
   }
   if (recording) recording->write(options.recording);
-  if (timelines.size() > 1 && timelines.size() == training.steps.size()) timelines.pop_front();
-  if (!timelines.empty()) training.timeline = of_median_length(std::move(timelines));
+  training.timeline = course.middle();
   return training;
 }
 

@@ -96,6 +96,7 @@ StepResult Executor::run(const Program& program, const State& batch, Optimizer& 
   const RandomState random = RandomState::now();
   StepState state(model_, batch, listener_);
   StepRun step(program, device_, model_, state, optimizer);
+  if (refuse_excess_) step.refuse_excess();
   try {
     return step.run();
   } catch (const MemoryRefused& refused) {

@@ -68,6 +68,9 @@ class Executor {
   Bytes weight_bytes(std::uint32_t block) { return model_.weights(block).bytes(); }
   // Told of each tensor that is saved; nullptr: nobody.
   void listen(SaveListener* listener) { listener_ = listener; }
+  // From now on, a model that keeps far more of a forward than the program says ends the step with an
+  // InputError; see excess.h. For programs made from a profile of this model.
+  void refuse_excess() { refuse_excess_ = true; }
   // Between steps the weights of swapped blocks have no memory on the device, and must not be touched; this
   // brings them all back. Throws MemoryRefused.
   void bring_weights_home();
@@ -76,6 +79,7 @@ class Executor {
   Device& device_;
   Model model_;
   SaveListener* listener_ = nullptr;
+  bool refuse_excess_ = false;
 };
 
 }  // namespace stowage

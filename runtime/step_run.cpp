@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/excess.h"
 #include "runtime/mark.h"
 
 namespace stowage {
@@ -66,6 +67,7 @@ void StepRun::run_step(StepId id) {
   recorder_.device_bytes(end, used.after);
   recorder_.ran(id, begin, end);
   report_.memory.push_back(used);
+  if (refuse_excess_) stowage::refuse_excess(program_, id, used.before, used.after);
   transfers_.issue_at({id, Edge::end}, end);
 }
 

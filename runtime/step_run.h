@@ -23,6 +23,8 @@ class StepRun {
   // Once. What it throws leaves the step broken off at current().
   StepReport run();
   StepId current() const { return current_; }
+  // Hold the model to what the program says its forwards leave; see excess.h.
+  void refuse_excess() { refuse_excess_ = true; }
 
  private:
   void run_step(StepId id);
@@ -38,6 +40,7 @@ class StepRun {
   Recorder recorder_;
   Transfers transfers_;
   StepId current_ = 0;
+  bool refuse_excess_ = false;
   StepReport report_;
 };
 

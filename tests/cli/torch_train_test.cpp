@@ -4,6 +4,8 @@
 #include "tests/catch.h"
 #include "tests/cli/process.h"
 #include "tests/paths.h"
+#include "traces/machine.h"
+#include "traces/profile.h"
 #include "traces/timeline.h"
 
 using namespace stowage;
@@ -102,6 +104,47 @@ TEST_CASE("autotune trains within the budget, or says what would do") {
   REQUIRE(hopeless.json().at("least_bytes").integer() > 1000);
   REQUIRE(bench.train("--autotune --interval 2").err ==
           "stowage: --autotune: chooses the settings itself; leave out --interval\n");
+}
+
+// The profile says that a forward takes forty times what it does, so that recomputing looks dear and slow
+// copies cheap. The first steps show otherwise.
+TEST_CASE("a plan from wrong figures is corrected while it trains, and changes no loss") {
+  const Bench& bench = Bench::instance();
+  Profile wrong = read_profile(bench.place().path("profile.json"));
+  for (BlockProfile& block : wrong.blocks) {
+    block.times.forward.value *= 40;
+    block.times.scope_forward = {};
+    block.layers.clear();
+  }
+  bench.place().write("wrong.json", to_json(wrong));
+  Machine slow = read_machine(bench.place().path("machine.json"));
+  slow.links.h2d.rate = slow.links.d2h.rate = {20'000'000};
+  bench.place().write("slow.json", to_json(slow));
+  const std::int64_t kept = bench.train("--steps 1 --json").json().at("predicted").at("peak_bytes").integer();
+  const std::string flags = "train --data '" + source_folder() +
+                            "/data/alice.txt' --model model.json --profile wrong.json --machine slow.json "
+                            "--steps 8 --json --autotune --vram " +
+                            std::to_string(kept * 85 / 100);
+  const Ended trained = bench.place().stowage(flags);
+  INFO(trained.out << trained.err);
+  REQUIRE(trained.code == 0);
+  const auto corrections = trained.json().at("corrections").items();
+  REQUIRE(!corrections.empty());
+  REQUIRE(corrections[0].at("steps").integer() == 3);
+  REQUIRE(corrections[0].at("changed_to").string() == trained.json().at("settings").string());
+  const Ended kept_plan = bench.place().stowage(flags + " --keep-plan");
+  REQUIRE(kept_plan.json().at("settings").string() != trained.json().at("settings").string());
+  REQUIRE(between(kept_plan.out, "\"losses\"", "\"step_ns\"") ==
+          between(trained.out, "\"losses\"", "\"step_ns\""));
+  REQUIRE(bench.train("--keep-plan").err == "stowage: --keep-plan: expected with --autotune\n");
+}
+
+TEST_CASE("the first step can be checked against one without a plan") {
+  const Bench& bench = Bench::instance();
+  const Ended checked = bench.train("--steps 1 --policy recompute+offload --interval 2 --self-check");
+  REQUIRE(checked.code == 0);
+  REQUIRE(checked.out.find("gradients of the first step equal those without a plan, bit for bit.") !=
+          std::string::npos);
 }
 
 TEST_CASE("a measured timeline is a file like a predicted one") {

@@ -1,0 +1,90 @@
+// A model that keeps what the plan drops is found before memory runs out.
+#include "runtime/excess.h"
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/host_device.h"
+#include "tests/catch.h"
+#include "tests/runtime/small_transformer.h"
+#include "traces/error.h"
+
+using namespace stowage;
+
+namespace {
+
+// Runs a block of another chain, and from a block on holds on to tensors of its own, as a cache that was left
+// on does.
+class HoardingBlock final : public ChainBlock {
+ public:
+  HoardingBlock(ChainBlock& block, std::int64_t bytes) : block_(block), bytes_(bytes) {}
+  State forward(const State& input) override {
+    if (bytes_ > 0) hoard_.push_back(at::empty({bytes_}, at::kByte));
+    return block_.forward(input);
+  }
+  BlockParameters parameters() const override { return block_.parameters(); }
+
+ private:
+  ChainBlock& block_;
+  const std::int64_t bytes_;
+  std::vector<at::Tensor> hoard_;
+};
+
+class HoardingChain final : public Chain {
+ public:
+  HoardingChain(std::unique_ptr<Chain> chain, std::size_t from, std::int64_t bytes)
+      : chain_(std::move(chain)) {
+    for (ChainBlock* block : chain_->blocks())
+      blocks_.push_back(std::make_unique<HoardingBlock>(*block, blocks_.size() >= from ? bytes : 0));
+  }
+  std::vector<ChainBlock*> blocks() override {
+    std::vector<ChainBlock*> all;
+    for (const auto& block : blocks_) all.push_back(block.get());
+    return all;
+  }
+  State prologue(const State& batch) override { return chain_->prologue(batch); }
+  at::Tensor epilogue(const State& output, const State& batch) override {
+    return chain_->epilogue(output, batch);
+  }
+  std::vector<at::Tensor> outer_parameters() const override { return chain_->outer_parameters(); }
+
+ private:
+  std::unique_ptr<Chain> chain_;
+  std::vector<std::unique_ptr<HoardingBlock>> blocks_;
+};
+
+// What the step says, "" where it ran.
+std::string refusal(Policy policy, std::size_t from, std::int64_t bytes) {
+  HostDevice device(test_machine());
+  Settings settings;
+  settings.policy = policy;
+  const Program program = program_of(small_profile(false, device), settings);
+  HoardingChain chain(small_transformer(false)(), from, bytes);
+  Executor executor(chain, device);
+  executor.refuse_excess();
+  AdamW optimizer(executor.trained(), {});
+  try {
+    executor.run(program, small_batch(0), optimizer);
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("checkpointing that is not active is refused at the first block that keeps its tensors") {
+  const std::string text = refusal(Policy::recompute, 2, 16 << 20);
+  REQUIRE(text.find("block 2") != std::string::npos);
+  REQUIRE(text.find("checkpointing is not active there") != std::string::npos);
+  // 16 MiB of its own, and the output that any block leaves.
+  REQUIRE(std::stoll(text.substr(text.find("keeps ") + 6)) > 16 << 20);
+}
+
+TEST_CASE("a model that does as the plan says is not refused") {
+  for (Policy policy : {Policy::keep, Policy::recompute, Policy::offload, Policy::recompute_offload})
+    REQUIRE(refusal(policy, 0, 0) == "");
+}
