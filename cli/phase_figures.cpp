@@ -10,8 +10,13 @@
 namespace stowage {
 namespace {
 
-// That have a column.
-constexpr std::array told_spaces{MemorySpace::device, MemorySpace::host, MemorySpace::pinned};
+// That have a column: a disk where one is used.
+std::vector<MemorySpace> told_spaces(const std::vector<RunPhase>& phases) {
+  std::vector<MemorySpace> spaces(memory_spaces.begin(), memory_spaces.end());
+  if (peak_of(worst(phases, MemorySpace::disk), MemorySpace::disk) == Bytes{})
+    std::erase(spaces, MemorySpace::disk);
+  return spaces;
+}
 
 std::string_view phase_name(const RunPhase& phase) {
   return phase_names[static_cast<std::size_t>(phase.kind)];
@@ -21,7 +26,7 @@ std::string_view phase_name(const RunPhase& phase) {
 std::string remark(const RunPhase& phase, const std::vector<RunPhase>& phases) {
   std::string text;
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
-  for (MemorySpace space : told_spaces)
+  for (MemorySpace space : told_spaces(phases))
     if (&worst(phases, space) == &phase && peak_of(phase, space) > Bytes{})
       add(std::string("most ") + name_of(space));
   if (const auto* shortage = std::get_if<OutOfMemory>(&phase.outcome.verdict))
@@ -32,13 +37,16 @@ std::string remark(const RunPhase& phase, const std::vector<RunPhase>& phases) {
 }  // namespace
 
 std::string phases_text(const std::vector<RunPhase>& phases) {
-  Table table(4);
-  table.row({"phase", "device peak", "host peak", "pinned"});
+  const std::vector<MemorySpace> spaces = told_spaces(phases);
+  std::vector<std::string> head{"phase", "device peak", "host peak", "pinned", "disk"};
+  head.resize(1 + spaces.size());
+  Table table(head.size());
+  table.row(head);
   for (const RunPhase& phase : phases) {
     std::string name(phase_name(phase));
     std::replace(name.begin(), name.end(), '_', ' ');
     std::vector<std::string> row{name};
-    for (MemorySpace space : told_spaces) row.push_back(readable(peak_of(phase, space)));
+    for (MemorySpace space : spaces) row.push_back(readable(peak_of(phase, space)));
     row.push_back(remark(phase, phases));
     table.row(row);
   }
@@ -56,11 +64,12 @@ void write_phases(JsonWriter& json, const std::vector<RunPhase>& phases) {
         .field("peak_bytes", peaks.device)
         .field("peak_reserved_bytes", peaks.device_reserved)
         .field("host_peak_bytes", peaks.host)
-        .field("host_pinned_peak_bytes", peaks.host_pinned)
-        .end_object();
+        .field("host_pinned_peak_bytes", peaks.host_pinned);
+    if (peaks.disk > Bytes{}) json.field("disk_peak_bytes", peaks.disk);
+    json.end_object();
   }
   json.end_array().key("worst_phases").begin_row();
-  for (MemorySpace space : told_spaces) json.field(name_of(space), phase_name(worst(phases, space)));
+  for (MemorySpace space : told_spaces(phases)) json.field(name_of(space), phase_name(worst(phases, space)));
   json.end_object();
 }
 

@@ -45,7 +45,9 @@ Bytes memory_in(const Machine& machine, MemorySpace space) {
 Bytes least_memory(const OutOfMemory& shortage, const Predicted& predicted, MemorySpace space) {
   const Peaks& peaks = predicted.outcome.run.peaks;
   if (space != MemorySpace::device) return peaks.in(space);
-  return (shortage.space == space ? peaks.device_reserved : peaks.device) + predicted.machine.device.reserved;
+  const bool short_of_it = shortage.space == space || shortage.device_needs;
+  return (short_of_it ? peaks.device_reserved : peaks.device) + peaks.pinned_on_device +
+         predicted.machine.device.reserved;
 }
 
 // In the order of StepKind.
@@ -67,9 +69,13 @@ constexpr std::array<const char*, 15> step_words = {"prologue",
 
 std::string ran_sentence(const Predicted& predicted, const Machine& machine) {
   const Run& run = predicted.outcome.run;
-  const std::string text = "It fits: a step takes " + readable(run.step) + " and at most " +
-                           readable(std::min(run.peaks.device_reserved, machine.device.usable())) + " of " +
-                           readable(machine.device.usable()) + " on the device.";
+  std::string text = "It fits: a step takes " + readable(run.step) + " and at most " +
+                     readable(std::min(run.peaks.on_device(), machine.device.usable())) + " of " +
+                     readable(machine.device.usable()) + " on the device";
+  if (run.peaks.pinned_on_device > Bytes{})
+    text +=
+        ", of which " + readable(run.peaks.pinned_on_device) + " for pinned host memory, which counts there";
+  text += ".";
   const std::int64_t retries = std::get<Ran>(predicted.outcome.verdict).retries;
   if (retries == 0) return text;
   return text + " The allocator has to give back what it has cached " + std::to_string(retries) +
@@ -103,13 +109,24 @@ std::string cure_words(const OutOfMemory& shortage, const Predicted& predicted) 
   return text + " it would fit, and";
 }
 
+// Said before anything has been pinned: once pinning has failed a process cannot pin at all.
+std::string refusal_words(const OutOfMemory& shortage) {
+  const Bytes free = std::max(Bytes{}, shortage.free);
+  return "pinned host memory counts against the device here, which needs " +
+         readable(*shortage.device_needs) + " itself: of the " + readable(shortage.needed) +
+         " that the plan pins " + readable(free) + " are left. At most that may be pinned (--pinned-max " +
+         std::to_string(free.value) + ": then activations beyond it are pageable).";
+}
+
 std::string shortage_sentence(const OutOfMemory& shortage, const Predicted& predicted) {
-  const Run& run = predicted.outcome.run;
-  return "It does not fit: " + std::string(memory_of(shortage.space)) + " runs out at " +
-         title_of(predicted.program.steps[shortage.step]) + ", which needs " + readable(shortage.needed) +
-         " where " + readable(std::max(Bytes{}, shortage.free)) + " are free." +
-         (shortage.arena ? arena_words(shortage) : "") + cure_words(shortage, predicted) +
-         " a step would take " + readable(run.step) + ".";
+  const std::string what = shortage.device_needs
+                               ? refusal_words(shortage)
+                               : std::string(memory_of(shortage.space)) + " runs out at " +
+                                     title_of(predicted.program.steps[shortage.step]) + ", which needs " +
+                                     readable(shortage.needed) + " where " +
+                                     readable(std::max(Bytes{}, shortage.free)) + " are free.";
+  return "It does not fit: " + what + (shortage.arena ? arena_words(shortage) : "") +
+         cure_words(shortage, predicted) + " a step would take " + readable(predicted.outcome.run.step) + ".";
 }
 
 std::string deadlock_sentence(const Deadlock& deadlock, const Program& program) {
@@ -127,7 +144,11 @@ void write_shortage(JsonWriter& json, const OutOfMemory& shortage, const Predict
       .field("step", name_of(step.kind));
   if (step.block) json.field("block", *step.block);
   json.field("at_ns", shortage.at).field("needed_bytes", shortage.needed).field("free_bytes", shortage.free);
-  json.field("least_bytes", least_memory(shortage, predicted, shortage.space));
+  const bool of_device = shortage.space == MemorySpace::device || shortage.device_needs;
+  json.field("least_bytes",
+             least_memory(shortage, predicted, of_device ? MemorySpace::device : shortage.space));
+  if (shortage.device_needs)
+    json.field("cause", "counts_on_device").field("device_needs_bytes", *shortage.device_needs);
   if (shortage.space == MemorySpace::device)
     json.field("cause", shortage.fragmentation() ? "fragmentation" : "real");
   if (!shortage.arena) return;
@@ -221,6 +242,7 @@ void write_run(JsonWriter& json, const Run& run) {
       .field("host_activation_peak_bytes", run.peaks.host_activation)
       .field("host_pinned_peak_bytes", run.peaks.host_pinned);
   if (run.peaks.disk > Bytes{}) json.field("disk_peak_bytes", run.peaks.disk);
+  if (run.peaks.pinned_on_device > Bytes{}) json.field("pinned_on_device_bytes", run.peaks.pinned_on_device);
 }
 
 void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {

@@ -42,9 +42,11 @@ std::string sentence(const Predicted& predicted, const Machine& machine);
 
 // `outcome`, and what belongs to it: how often a caching arena gave back what it had cached; of memory that
 // runs out the space, step, bytes needed and free, and the least size of that memory that would do; of a
-// caching arena the cause and its state then.
+// caching arena the cause and its state then. Where pinned memory counts against the device and both together
+// are too much, that is the cause, and the least size is the device's.
 void write_verdict(JsonWriter& json, const Predicted& predicted);
-// step_ns to host_pinned_peak_bytes; where a disk is used, disk_peak_bytes and its stalls, too.
+// step_ns to host_pinned_peak_bytes; where a disk is used, disk_peak_bytes and its stalls, too; where pinned
+// memory counts against the device, pinned_on_device_bytes, with the margin that it leaves.
 void write_run(JsonWriter& json, const Run& run);
 
 void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts);

@@ -58,6 +58,9 @@ std::string figures(const Run& run, const Plan& plan) {
   table.row(
       {"host peak", readable(run.peaks.host), "", "activations " + readable(run.peaks.host_activation)});
   table.row({"  pinned", readable(run.peaks.host_pinned)});
+  if (run.peaks.pinned_on_device > Bytes{})
+    table.row(
+        {"  on the device", readable(run.peaks.pinned_on_device), "", "pinned memory counts there, too"});
   if (run.peaks.disk > Bytes{}) table.row({"disk peak", readable(run.peaks.disk)});
   return table.text();
 }

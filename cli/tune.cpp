@@ -86,6 +86,7 @@ class TuneCommand final : public Command {
           .field("peak_reserved_bytes", point.run.peaks.device_reserved)
           .field("step_ns", point.run.step)
           .field("host_peak_bytes", point.run.peaks.host)
+          .field("pinned_on_device_bytes", point.run.peaks.pinned_on_device)
           .field("settings", flags_of(point.settings))
           .end_object();
     json.end_array();

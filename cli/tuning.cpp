@@ -25,7 +25,7 @@ std::vector<FrontierPoint> thinned(const std::vector<FrontierPoint>& frontier) {
 }
 
 std::vector<std::string> cells(const std::string& name, const Run& run, const std::string& remark) {
-  return {name, readable(run.step), readable(run.peaks.device_reserved), readable(run.peaks.host), remark};
+  return {name, readable(run.step), readable(run.peaks.on_device()), readable(run.peaks.host), remark};
 }
 
 std::string against_null(const Run& run, const Run& null) {
@@ -75,8 +75,7 @@ std::string sentence(const Tuning& tuning) {
   if (tuning.result.best) return best_sentence(tuning);
   const TunedPlan& least = tuning.result.least;
   return "Nothing fits " + readable(tuning.budget.device) + " on the device. The least that would do is " +
-         readable(least.run.peaks.device_reserved) + " (" +
-         std::to_string(least.run.peaks.device_reserved.value) +
+         readable(least.run.peaks.on_device()) + " (" + std::to_string(least.run.peaks.on_device().value) +
          " bytes): " + describe(*least.plan.settings) + ", " + readable(least.run.step) + " a step.";
 }
 
@@ -103,8 +102,7 @@ std::string frontier_text(const TuneResult& result) {
   Table table(2);
   table.row({"device peak", "step", "the fastest settings with no more"});
   for (const FrontierPoint& point : thinned(result.frontier))
-    table.row(
-        {readable(point.run.peaks.device_reserved), readable(point.run.step), describe(point.settings)});
+    table.row({readable(point.run.peaks.on_device()), readable(point.run.step), describe(point.settings)});
   return table.text();
 }
 

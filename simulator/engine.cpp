@@ -46,7 +46,8 @@ struct Engine::State {
         {peaks.device, peaks.device, peaks.host, peaks.host_activation, peaks.host_pinned, peaks.disk},
         execution.stalls().sums()};
     if (reservation) outcome.run.peaks.device_reserved = reserve(program, timeline);
-    outcome.verdict = judge(execution.deadlock());
+    if (pool) outcome.run.peaks.pinned_on_device = on_device(pool->held());
+    outcome.verdict = judge(program, outcome.run.peaks, execution.deadlock());
     if (timeline) tell(program, outcome.run, *timeline);
     return outcome;
   }
@@ -60,16 +61,35 @@ struct Engine::State {
     return reserved;
   }
 
+  Bytes on_device(Bytes pinned) const {
+    const std::optional<Bytes>& margin = machine.host.device_margin;
+    return margin && pinned > Bytes{} ? pinned + *margin : Bytes{};
+  }
+
   // What happens first is the verdict: memory runs out on the way, a deadlock is where it ends. A caching
   // arena runs out of device memory no later than what is live.
-  Verdict judge(Deadlock deadlock) {
+  Verdict judge(const Program& program, const Peaks& peaks, Deadlock deadlock) {
     const std::optional<OutOfMemory> overrun = ledger.overrun(times);
     Reservation::Fit fit;
     if (reservation) fit = reservation->fit();
+    const bool device_does = !fit.shortage && !(overrun && overrun->space == MemorySpace::device);
+    if (device_does && peaks.pinned_on_device > Bytes{} && peaks.on_device() > machine.device.usable())
+      return refused_on_device(program, peaks);
     if (fit.shortage && !(overrun && overrun->at < fit.shortage->at)) return *fit.shortage;
     if (overrun) return *overrun;
     if (!deadlock.waits.empty()) return deadlock;
     return Ran{fit.retries};
+  }
+
+  OutOfMemory refused_on_device(const Program& program, const Peaks& peaks) const {
+    const Bytes margin = *machine.host.device_margin;
+    return {MemorySpace::pinned,
+            program.first(Lane::compute),
+            {},
+            peaks.pinned_on_device - margin,
+            machine.device.usable() - peaks.device_reserved - margin,
+            {},
+            peaks.device_reserved};
   }
 
   void tell(const Program& program, const Run& run, Timeline& timeline) const {

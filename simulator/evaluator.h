@@ -21,7 +21,7 @@ class Evaluator {
  public:
   // Whether the machine's lanes keep their own pace. Where not, only the Engine knows.
   static bool serves(const Machine& machine);
-  // And whether all host memory of the program is pinned at no cost.
+  // And whether all host memory of the program is pinned at no cost, to the device neither.
   bool serves(const Program& program) const;
 
   // Throws DefectError for a machine that it does not serve.

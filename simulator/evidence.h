@@ -23,6 +23,7 @@ struct HostEvidence {
   std::vector<Interval> pageable;  // copies, as they begin
   std::vector<Interval> pinning;   // as the pool's rule has it; only of simulations
   std::vector<Nanos> usable_from;  // for each step: when a copy has its host memory
+  Bytes held;                      // pinned memory when the step ends; only of simulations
 };
 
 struct Evidence {

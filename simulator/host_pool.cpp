@@ -12,7 +12,7 @@ bool pinned_memory_is_short(const Program& program, const Machine& machine) {
   Bytes total;
   for (const Buffer& buffer : program.buffers)
     if (is_pinnable(buffer)) raise(total, pinned_size(buffer.bytes, machine.host.pinned_rounding));
-  return total > machine.host.pinned_limit;
+  return total > (machine.host.device_margin ? Bytes{} : machine.host.pinned_limit);
 }
 
 void HostPool::open(const Program& program, PinnedBuckets& books) {

@@ -21,8 +21,8 @@
 
 namespace stowage {
 
-// Whether the pool may make a difference: the plan caps it, pinning takes time, or not all host buffers
-// together may be pinned. Cost: linear in buffers.
+// Whether the pool may make a difference: the plan caps it, pinning takes time, what is pinned counts against
+// the device, or not all host buffers together may be pinned. Cost: linear in buffers.
 bool pinned_memory_is_short(const Program& program, const Machine& machine);
 
 class HostPool {
@@ -54,6 +54,8 @@ class HostPool {
   Nanos held_until() const { return held_until_; }
 
   PinnedReport report() const { return books_->report(); }
+  // What the process has pinned, with the step's and earlier steps' buffers.
+  Bytes held() const { return books_->held(); }
 
  private:
   enum class Place : std::uint8_t { fixed, pinned, pageable };

@@ -5,7 +5,7 @@ namespace stowage {
 Bytes Peaks::in(MemorySpace space) const {
   switch (space) {
     case MemorySpace::device:
-      return device_reserved;
+      return on_device();
     case MemorySpace::host:
       return host;
     case MemorySpace::pinned:

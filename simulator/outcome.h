@@ -25,8 +25,11 @@ struct Peaks {
   Bytes host_activation;
   Bytes host_pinned;  // as `host`, each buffer rounded as the machine's host allocator does
   Bytes disk = {};
+  Bytes pinned_on_device = {};  // host memory that counts against the device, with the margin it has to leave
 
-  // Of what a budget limits: on the device, what is reserved.
+  // What the device's budget limits.
+  Bytes on_device() const { return device_reserved + pinned_on_device; }
+  // Of what a budget limits: on the device, on_device().
   Bytes in(MemorySpace space) const;
   bool operator==(const Peaks&) const = default;
 };
@@ -68,6 +71,10 @@ struct OutOfMemory {
   // Device memory of a caching arena: `needed` is the one request that was refused, `free` the budget less
   // what is live. Absent for others.
   std::optional<ArenaShortage> arena = {};
+  // Pinned memory that counts against the device: `needed` is all of it, asked for before the step begins,
+  // and `free` what is left of the device besides this much, which the device itself needs. Absent for
+  // others.
+  std::optional<Bytes> device_needs = {};
 
   // More is free than is needed, but not in one piece, or rounding took it.
   bool fragmentation() const { return needed <= free; }
@@ -80,7 +87,9 @@ struct Deadlock {
   bool operator==(const Deadlock&) const = default;
 };
 
-// What happens first: memory runs out on the way, a deadlock is where a program ends.
+// What happens first: memory runs out on the way, a deadlock is where a program ends. Where pinned memory
+// counts against the device, what both need together is known before the first buffer is pinned: that comes
+// first unless the device would be too small for its own.
 using Verdict = std::variant<Ran, OutOfMemory, Deadlock>;
 
 struct Outcome {

@@ -66,6 +66,19 @@ void check_budget(const char* space, const std::vector<MemorySample>& curve, std
                                 text(sample.at) + ", over its budget of " + text(*budget));
 }
 
+// Where pinned memory counts against the device: it is held from one step to the next, and so at the peak.
+void check_pinned_on_device(const Evidence& evidence, std::optional<Bytes> budget, Findings& findings) {
+  const std::optional<Bytes>& margin = evidence.machine.host.device_margin;
+  if (!budget || !margin || evidence.host.held == Bytes{}) return;
+  Bytes most;
+  for (const auto* curve : {&evidence.timeline.memory.device, &evidence.timeline.memory.reserved})
+    for (const MemorySample& sample : *curve) most = std::max(most, sample.bytes);
+  if (most + evidence.host.held + *margin > *budget)
+    findings.push_back("device memory is " + text(most) + ", pinned host memory that counts there " +
+                       text(evidence.host.held) + " and its margin " + text(*margin) +
+                       ", over the budget of " + text(*budget));
+}
+
 class Starts {
  public:
   Starts(const Evidence& evidence, Findings& findings)
@@ -224,6 +237,7 @@ std::vector<std::string> verify(const Timeline& timeline, const Program& program
   check_budget("disk", timeline.memory.disk, budgets.disk, findings);
   if (!match(evidence, findings)) return findings;
   check_host(evidence, pool_before, findings);
+  check_pinned_on_device(evidence, budgets.device, findings);
   check_starts(evidence, findings);
   if (evidence.simulated()) {
     check_durations(evidence, findings);

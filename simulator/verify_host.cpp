@@ -130,8 +130,9 @@ class PoolReplay {
             {"pinned_dropped_releases", sum.turnover.dropped_releases},
             {"pinned_resident_buckets", resident},
             {"pinned_tracked_buckets", static_cast<std::int64_t>(buckets_.size())},
-            {"pinned_held_bytes", (in_pool() + cached()).value}};
+            {"pinned_held_bytes", held().value}};
   }
+  Bytes held() const { return in_pool() + cached(); }
 
  private:
   const PinnedCaps& caps() const { return evidence_.program.pinned; }
@@ -178,7 +179,7 @@ class PoolReplay {
     if (bucket.idle > 0) return --bucket.idle, ++bucket.counts.served.reuses, std::pair(true, false);
     if (!room(bucket.size)) return ++missed.bytes, std::pair(false, false);
     if (bucket.cached > 0) return --bucket.cached, std::pair(true, false);
-    if (in_pool() + cached() + bucket.size > evidence_.machine.host.pinned_limit) {
+    if (held() + bucket.size > evidence_.machine.host.pinned_limit) {
       if (bucket.in_use == 0) bucket.resident = false;
       return ++missed.failures, std::pair(false, false);
     }
@@ -227,6 +228,7 @@ void replay(Evidence& evidence, const PinnedReport* before, Findings& findings) 
       event.what == Event::What::pending ? pool.pend(event.buffer) : pool.take(event.buffer);
     }
   }
+  evidence.host.held = pool.held();
   const StepId first_copy = evidence.program.lanes[static_cast<int>(Lane::compute)].end;
   for (StepId copy = first_copy; copy < evidence.program.steps.size(); ++copy) {
     const std::optional<BufferId> side = host_side(evidence.program, copy);

@@ -36,6 +36,9 @@ struct HostMemory {
   Bytes pinned_limit;
   PinnedRounding pinned_rounding = PinnedRounding::exact;
   Pinning pinning = {};
+  // Pinned memory counts against the device, too, as Windows has it, and leaves so much of the device free.
+  // Absent: it does not.
+  std::optional<Bytes> device_margin = {};
 
   bool operator==(const HostMemory&) const = default;
 };
@@ -124,7 +127,8 @@ Machine of_one_rank(const Machine& machine);
 
 // As for profiles: throws InputError with the path of the key. Memory sizes and the rates of `h2d` and `d2h`
 // are required, of a disk its capacity and both rates. By default there is no disk, nothing is reserved,
-// latencies are 0, all host memory may be pinned, and a pageable copy runs at a third of the h2d rate.
+// latencies are 0, all host memory may be pinned, none of it counts on the device (where it does, the margin
+// is 64 MiB), and a pageable copy runs at a third of the h2d rate.
 Machine read_machine(const std::string& file);
 Machine parse_machine(const std::string& text);
 std::string to_json(const Machine& machine);

@@ -9,6 +9,7 @@ namespace stowage {
 namespace {
 
 constexpr std::int64_t machine_version = 1;
+constexpr Bytes usual_device_margin{64 << 20};  // with which every reported case of it went well
 constexpr std::array<std::string_view, 3> rounding_words = {"exact", "pow2", "slab"};
 constexpr std::array<std::string_view, 2> arena_words = {"ideal", "caching"};
 
@@ -21,7 +22,8 @@ DeviceMemory read_device(const JsonNode& node) {
 }
 
 HostMemory read_host(const JsonNode& node) {
-  node.allow({"memory_bytes", "pinned_limit_bytes", "pinned_rounding", "pin_ns", "pin_bytes_per_second"});
+  node.allow({"memory_bytes", "pinned_limit_bytes", "pinned_rounding", "pin_ns", "pin_bytes_per_second",
+              "pinned_counts_on_device", "pinned_device_margin_bytes"});
   HostMemory host;
   host.memory = node.at("memory_bytes").bytes();
   const auto limit = node.find("pinned_limit_bytes");
@@ -30,6 +32,12 @@ HostMemory read_host(const JsonNode& node) {
     host.pinned_rounding = static_cast<PinnedRounding>(rounding->choice(rounding_words));
   if (const auto each = node.find("pin_ns")) host.pinning.each = each->nanos();
   if (const auto rate = node.find("pin_bytes_per_second")) host.pinning.rate = Rate{rate->integer(1)};
+  const auto counts = node.find("pinned_counts_on_device");
+  if (counts && counts->boolean()) host.device_margin = usual_device_margin;
+  if (const auto margin = node.find("pinned_device_margin_bytes")) {
+    if (!host.device_margin) margin->refuse("pinned_counts_on_device beside it");
+    host.device_margin = margin->bytes();
+  }
   return host;
 }
 
@@ -129,6 +137,8 @@ void write(JsonWriter& json, const HostMemory& host) {
       .field("pinned_rounding", rounding_words[static_cast<int>(host.pinned_rounding)]);
   if (host.pinning.each != Nanos{}) json.field("pin_ns", host.pinning.each);
   if (host.pinning.rate) json.field("pin_bytes_per_second", host.pinning.rate->bytes_per_second);
+  if (host.device_margin)
+    json.field("pinned_counts_on_device", true).field("pinned_device_margin_bytes", *host.device_margin);
   json.end_object();
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t shapes_a_round = 64;  // many enough for all threads, few enough to learn from
 
 Bound figures_of(const Run& run) {
-  return {run.step, run.peaks.device_reserved};
+  return {run.step, run.peaks.on_device()};
 }
 
 class Search {
@@ -115,7 +115,7 @@ bool Search::price(const std::vector<Standing>& sketched) {
     const auto& [figures, host, candidate] = sketched[i];
     found_.runs[candidate] = runs[i];
     found_.frontier.offer({figures_of(runs[i]), host, candidate});
-    exact = exact && figures.step == runs[i].step && figures.peak == runs[i].peaks.device_reserved;
+    exact = exact && figures.step == runs[i].step && figures.peak == runs[i].peaks.on_device();
   }
   return exact;
 }

@@ -14,6 +14,7 @@ constexpr std::int64_t shares = 8;  // of the host's budget
 
 Machine with_endless_host(Machine machine) {
   machine.host.memory = machine.host.pinned_limit = no_limit;
+  machine.host.device_margin.reset();
   return machine;
 }
 
@@ -27,7 +28,7 @@ bool offloads(const Settings& settings) {
 }
 
 bool fits(const Peaks& peaks, const Budget& budget, const Disk& disk) {
-  return peaks.device_reserved <= budget.device && peaks.host <= budget.host &&
+  return peaks.on_device() <= budget.device && peaks.host <= budget.host &&
          peaks.host_pinned <= budget.pinned && peaks.disk <= disk.capacity;
 }
 

@@ -27,10 +27,15 @@ void Sweep::over(std::uint32_t shape_index, Frontier& frontier, const Judge& jud
     const SwapChoice& swap = field_.swaps[s];
     // Exact: all stores of activations have been issued when the last forward ends, when nothing has come
     // back yet, and swapped weights have their place on the host all the time.
-    const Bytes host = shape.host + swap.host;
-    if (host > budget_.host || shape.pinned + swap.pinned > budget_.pinned) continue;
-    over({shape_index, s, shape, swap, host}, frontier, judge);
+    const Bytes host = shape.host + swap.host, pinned = shape.pinned + swap.pinned;
+    if (host > budget_.host || pinned > budget_.pinned) continue;
+    over({shape_index, s, shape, swap, host, on_device(pinned)}, frontier, judge);
   }
+}
+
+Bytes Sweep::on_device(Bytes pinned) const {
+  const std::optional<Bytes>& margin = field_.machine.host.device_margin;
+  return margin && pinned > Bytes{} ? pinned + *margin : Bytes{};
 }
 
 // Prefetch is as good as endless once it reaches all restores and all uses. Streams differ in latencies only,
@@ -47,13 +52,13 @@ void Sweep::over(const Pair& pair, Frontier& frontier, const Judge& judge) {
   const Variants variants = variants_of(pair);
   considered_ +=
       (variants.most_prefetch + 1) * (variants.several_h2d ? 2 : 1) * (variants.several_d2h ? 2 : 1);
-  const Bound glance = outlook_.at_a_glance(pair.shape, pair.swap, field_.forward.least_end(pair.swap_index),
-                                            variants.most_prefetch);
+  const Bound glance = pair.bound(outlook_.at_a_glance(
+      pair.shape, pair.swap, field_.forward.least_end(pair.swap_index), variants.most_prefetch));
   if (frontier.covers(pair.standing(glance, {0, false, false}))) return;
   uses_.list(pair.shape, pair.swap);
   outlook_.look_at(pair.shape, pair.swap, uses_);
   for (std::uint32_t prefetch = 0; prefetch <= variants.most_prefetch; ++prefetch) {
-    const Bound outlook = outlook_.with(prefetch, field_.forward.end(pair.swap_index, prefetch));
+    const Bound outlook = pair.bound(outlook_.with(prefetch, field_.forward.end(pair.swap_index, prefetch)));
     over(pair, prefetch, variants, larger(glance, outlook), frontier, judge);
   }
 }
@@ -63,7 +68,7 @@ Interest Sweep::interest_in(const Pair& pair, const IssueChoice& simplest, const
                             const Frontier& frontier) const {
   return {frontier.fastest_within(floor.peak).value_or(Nanos{std::numeric_limits<std::int64_t>::max()}),
           [=, &pair, &frontier](const Bound& bound) {
-            return frontier.covers(pair.standing(larger(floor, bound), simplest));
+            return frontier.covers(pair.standing(larger(floor, pair.bound(bound)), simplest));
           }};
 }
 
@@ -76,7 +81,7 @@ void Sweep::over(const Pair& pair, std::uint32_t prefetch, const Variants& varia
   if (variants.several_h2d || variants.several_d2h) {
     const auto sketched = sketch_.whatever_the_streams(pair.shape, pair.swap, uses_, prefetch, interest);
     if (!sketched) return;
-    least = larger(floor, *sketched);
+    least = larger(floor, pair.bound(*sketched));
   }
   for (bool several_h2d : {true, false})
     for (bool several_d2h : {true, false})
@@ -90,7 +95,8 @@ void Sweep::over(const Pair& pair, const IssueChoice& transfers, const Bound& fl
   if (interest.hopeless(floor)) return;
   const auto sketched = sketch_.of(pair.shape, pair.swap, uses_, transfers, interest);
   if (!sketched || interest.hopeless(*sketched)) return;
-  frontier.offer(pair.standing(judge(pair.standing(larger(floor, *sketched), transfers)), transfers));
+  const Bound bound = larger(floor, pair.bound(*sketched));
+  frontier.offer(pair.standing(judge(pair.standing(bound, transfers)), transfers));
 }
 
 }  // namespace stowage

@@ -33,7 +33,9 @@ class Sweep {
     const Shape& shape;
     const SwapChoice& swap;
     Bytes host;
+    Bytes pinned_on_device;  // what this adds to the device's peak
 
+    Bound bound(const Bound& of_device) const { return {of_device.step, of_device.peak + pinned_on_device}; }
     Standing standing(const Bound& figures, const IssueChoice& transfers) const {
       return {figures, host, {shape_index, swap_index, transfers}};
     }
@@ -44,6 +46,7 @@ class Sweep {
     bool several_h2d, several_d2h;
   };
 
+  Bytes on_device(Bytes pinned) const;
   Interest interest_in(const Pair& pair, const IssueChoice& simplest, const Bound& floor,
                        const Frontier& frontier) const;
   Variants variants_of(const Pair& pair) const;

@@ -55,7 +55,7 @@ void try_disk(const BlockTable& table, const Machine& machine, const TuneRequest
 // Keeping everything takes no more than its compute steps, which every plan carries out. So where it fits no
 // plan is faster.
 std::optional<Candidate> best_of(const Found& found, const Run& null_run, const Budget& budget) {
-  if (null_run.peaks.device_reserved <= budget.device) return keep_everything;
+  if (null_run.peaks.on_device() <= budget.device) return keep_everything;
   std::optional<Candidate> best;
   for (const Standing& point : found.frontier.points())
     if (point.figures.peak <= budget.device) best = point.candidate;
@@ -82,7 +82,7 @@ TuneResult tune(const BlockTable& table, const Machine& machine, const TuneReque
 
   TuneResult result;
   result.null_run = run_of(keep_everything);
-  result.null_fits = result.null_run.peaks.device_reserved <= request.budget.device;
+  result.null_fits = result.null_run.peaks.on_device() <= request.budget.device;
   result.considered = found.considered;
   result.evaluated = static_cast<std::int64_t>(found.runs.size());
   for (const Standing& point : points)

@@ -14,7 +14,8 @@
 //
 // The device peak is what the machine's arena reserves at most: of a caching arena more than what is live. A
 // plan counts as fitting only where the arena need never give back what it has cached, which stops the
-// device.
+// device. Where pinned host memory counts against the device it is part of the peak: moving something there
+// gains nothing then, but for what its rounding and the margin cost.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +81,7 @@ struct TuneResult {
   // search was ended early, or that plan uses a disk.
   Nanos bound;
 
-  Bytes least_bytes() const { return least.run.peaks.device_reserved; }
+  Bytes least_bytes() const { return least.run.peaks.on_device(); }
   // How much slower than the bound the best plan may be: 0.01 is one percent. 0 where nothing fits.
   double gap() const;
   bool optimal() const { return best && best->run.step == bound; }

@@ -115,6 +115,38 @@ TEST_CASE("a host that is too small is told as such, with what would do") {
   REQUIRE(figure(answer, "least_bytes") == 24);
 }
 
+// Offloading takes 212 B of the device and 80 that are pinned, and 10 have to be left: 302 do, 301 do not.
+TEST_CASE("pinned memory that counts on the device is refused in advance, and told as such") {
+  const Workplace workplace;
+  workplace.write(
+      "machine.json",
+      changed(workplace.read("machine.json"), "\"pinned_rounding\"",
+              R"("pinned_counts_on_device": true, "pinned_device_margin_bytes": 10, "pinned_rounding")"));
+  const std::string offload = simulate + "--policy offload ";
+  const Ended fits = workplace.stowage(offload + "--vram 302");
+  REQUIRE(fits.code == 0);
+  REQUIRE(
+      fits.out.starts_with("It fits: a step takes 186 ns and at most 302 B of 302 B on the device, of which "
+                           "90 B for pinned host memory, which counts there.\n"));
+  const Ended refused = workplace.stowage(offload + "--vram 301");
+  REQUIRE(refused.code == 1);
+  REQUIRE(refused.out.starts_with(
+      "It does not fit: pinned host memory counts against the device here, which needs 212 B itself: of the "
+      "80 B that the plan pins 79 B are left. At most that may be pinned (--pinned-max 79: then activations "
+      "beyond it are pageable). With 302 B of device memory it would fit, and a step would take 186 ns.\n"));
+  const JsonNode answer = workplace.stowage(offload + "--json --vram 301").json();
+  REQUIRE(answer.at("space").string() == "pinned");
+  REQUIRE(answer.at("cause").string() == "counts_on_device");
+  REQUIRE(answer.at("step").string() == "prologue");
+  REQUIRE(figure(answer, "at_ns") == 0);
+  REQUIRE(figure(answer, "needed_bytes") == 80);
+  REQUIRE(figure(answer, "free_bytes") == 79);
+  REQUIRE(figure(answer, "device_needs_bytes") == 212);
+  REQUIRE(figure(answer, "least_bytes") == 302);
+  REQUIRE(figure(answer, "pinned_on_device_bytes") == 90);
+  REQUIRE(workplace.stowage(offload + "--vram 301 --pinned-max 79").code == 0);
+}
+
 TEST_CASE("several memories that are too small are all named") {
   const Ended ended =
       Workplace().stowage(simulate + "--policy offload --prefetch 9 --vram 200 --host-ram 79");

@@ -21,7 +21,8 @@ reference::Answer as_answer(const Run& run) {
           run.peaks.device.value,
           run.peaks.host_activation.value,
           run.peaks.host_pinned.value,
-          run.peaks.disk.value};
+          run.peaks.disk.value,
+          run.peaks.pinned_on_device.value};
 }
 
 }  // namespace
@@ -43,7 +44,7 @@ TEST_CASE("the engine agrees with the reference, from settings to figures") {
 }
 
 TEST_CASE("the engine agrees with the reference where pinned memory is short") {
-  int pageable = 0, pinning = 0, evicting = 0, both = 0;
+  int pageable = 0, pinning = 0, evicting = 0, both = 0, counting = 0;
   for (std::uint64_t seed = 0; seed < cases(2000); ++seed) {
     CAPTURE(seed);
     const reference::Case random = reference::random_pooled_case(seed);
@@ -58,6 +59,7 @@ TEST_CASE("the engine agrees with the reference where pinned memory is short") {
       const auto found = result.timeline.counters.find(name);
       return found == result.timeline.counters.end() ? 0 : found->second;
     };
+    counting += result.run().peaks.pinned_on_device > Bytes{};
     evicting += count("pinned_evictions") > 0;
     both += count("pageable_copies") > 0 && count("pinned_checkouts") > 0;
   }
@@ -65,6 +67,7 @@ TEST_CASE("the engine agrees with the reference where pinned memory is short") {
   REQUIRE(pinning > 150);
   REQUIRE(evicting > 20);
   REQUIRE(both > 150);
+  REQUIRE(counting > 250);
 }
 
 TEST_CASE("the engine agrees with the reference where some goes on to a disk") {

@@ -55,6 +55,51 @@ TEST_CASE("pinned memory is rounded to powers of two") {
   REQUIRE(slabs.slabs.size() <= 8);
 }
 
+// ninfer#39: on Windows pinned memory counts against the card. Of an RTX 3090's 24,576 MiB 1,244 are not
+// ours; what the device holds leaves `free`, and so much could be pinned:
+//
+//   on the device   15,360  17,408  19,456  21,504  22,528
+//   free             7,972   5,924   3,876   1,828     804
+//   pinned           8,192   6,656   3,840   2,816   1,536
+//
+// free - 64 succeeds each time, and nothing above free + 1,024 does. A process that has failed to pin once
+// cannot pin any more, so that it has to be known before.
+TEST_CASE("on Windows pinned memory counts against the card") {
+  using namespace host_reports_test;
+  struct Row {
+    std::int64_t on_device, free, pinned;
+  };
+  Machine machine = plain_machine();
+  machine.device = {{24'576 * mebi}, {1'244 * mebi}};
+  machine.host.device_margin = Bytes{64 * mebi};
+  const auto pinning = [&](std::int64_t on_device, std::int64_t pinned) {
+    ProgramBuilder builder;
+    builder.compute(StepKind::forward, 0, {1});
+    builder.initial({Space::device, BufferKind::resident, {}, {}, {on_device * mebi}});
+    builder.initial({Space::host, BufferKind::weights, 0, {}, {pinned * mebi}});
+    return simulate(builder.finish(one_stream), machine).outcome;
+  };
+  const auto refused = [](std::int64_t on_device, std::int64_t needed, std::int64_t free) {
+    return Verdict{OutOfMemory{
+        MemorySpace::pinned, 0, {0}, {needed * mebi}, {free * mebi}, {}, Bytes{on_device * mebi}}};
+  };
+  for (const Row& row : {Row{15'360, 7'972, 8'192}, Row{17'408, 5'924, 6'656}, Row{19'456, 3'876, 3'840},
+                         Row{21'504, 1'828, 2'816}, Row{22'528, 804, 1'536}}) {
+    CAPTURE(row.on_device);
+    REQUIRE(row.on_device + row.free == 24'576 - 1'244);
+    const std::int64_t most = row.free - 64;
+    REQUIRE(std::holds_alternative<Ran>(pinning(row.on_device, most).verdict));
+    REQUIRE(pinning(row.on_device, most + 1).verdict == refused(row.on_device, most + 1, most));
+    REQUIRE(most <= row.pinned);
+    REQUIRE(row.pinned <= row.free + 1'024);
+  }
+  // 8,192 MiB beside 19,456: 3,812 are offered.
+  REQUIRE(pinning(19'456, 8'192).verdict == refused(19'456, 8'192, 3'812));
+  // Where nothing is pinned nothing has to be left, and a card that is too small itself is to blame itself.
+  REQUIRE(std::holds_alternative<Ran>(pinning(24'576 - 1'244, 0).verdict));
+  REQUIRE(std::get<OutOfMemory>(pinning(24'576, 8'192).verdict).space == MemorySpace::device);
+}
+
 // StageHand's block-swap notes, 5: 8 blocks swapped, 920.3 ms without, transfers of 30.2 ms hidden behind
 // compute and 4 ms lost to each. Of 16 windows the last block's two are one: 920.3 + 15 * 4 = 980.3 ms;
 // measured 982.7.

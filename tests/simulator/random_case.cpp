@@ -309,6 +309,9 @@ std::string written(const Machine& machine) {
       .number("pin_ns", machine.host.pinning.each.value);
   if (machine.host.pinning.rate)
     host.number("pin_bytes_per_second", machine.host.pinning.rate->bytes_per_second);
+  if (machine.host.device_margin)
+    host.raw("pinned_counts_on_device", "true")
+        .number("pinned_device_margin_bytes", machine.host.device_margin->value);
   links.raw("h2d", written(machine.links.h2d))
       .raw("d2h", written(machine.links.d2h))
       .number("pageable_bytes_per_second", machine.links.pageable.bytes_per_second)
@@ -406,6 +409,7 @@ Case random_pooled_case(std::uint64_t seed) {
   if (dice.one_in(3)) host.pinned_limit = {dice.between(0, 2 * wanted)};
   if (dice.one_in(3)) host.pinning.each = {dice.pick<Int>({1, 5, 200, 10'000})};
   if (dice.one_in(4)) host.pinning.rate = Rate{dice.pick<Int>({1'000'000'000, 30'000'000, 7'000'000'000})};
+  if (dice.one_in(4)) host.device_margin = Bytes{dice.pick<Int>({0, 1, 300})};
   return random;
 }
 

@@ -89,7 +89,8 @@ class Simulation {
         h2d_{machine.links.h2d, transfer.h2d_streams, {}, {}, {}},
         d2h_{machine.links.d2h, transfer.d2h_streams, {}, {}, {}},
         pageable_(machine.links.pageable),
-        pool_(machine.host, transfer) {
+        pool_(machine.host, transfer),
+        device_margin_(machine.host.device_margin) {
     if (machine.disk) read_.link = machine.disk->read, write_.link = machine.disk->write;
     if (transfer.disk_over) choose_leaving(restores_, transfer.disk_over->value);
   }
@@ -111,6 +112,8 @@ class Simulation {
     answer.host_activation_peak_bytes = host_.peak();
     answer.host_pinned_peak_bytes = pinned_.peak();
     answer.disk_peak_bytes = disk_.peak();
+    if (device_margin_ && pool_.held() > 0)
+      answer.pinned_on_device_bytes = pool_.held() + device_margin_->value;
     return answer;
   }
 
@@ -501,6 +504,7 @@ class Simulation {
   Lane read_{{}, 2, {}, {}, {}}, write_{{}, 2, {}, {}, {}};  // of the disk, whose queue is deep
   Rate pageable_;
   Pool pool_;
+  std::optional<Bytes> device_margin_;
   Int held_until_ = 0;      // the host thread, by pinning
   std::set<Int> releases_;  // when it lets go of a copy, or of compute
   std::deque<Lane*> queue_;

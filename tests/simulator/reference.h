@@ -22,6 +22,7 @@ struct Answer {
   std::int64_t host_activation_peak_bytes = 0;  // offloaded tensors, not swapped weights
   std::int64_t host_pinned_peak_bytes = 0;      // these and swapped weights, where they are pinned, rounded
   std::int64_t disk_peak_bytes = 0;
+  std::int64_t pinned_on_device_bytes = 0;  // where pinned memory counts there, with its margin
 
   bool operator==(const Answer&) const = default;
 };

@@ -260,6 +260,11 @@ class Step:
                 self.held["F", i] = self.held.get(("F", i), 0) + pinning_time(full, host)
                 self.pinned_after["send", i, what] = self.held["F", i]
 
+    def on_card(self, host):
+        """What is pinned stays so, and counts where the host says so, with what it has to leave free."""
+        pinned = sum(self.weights_pinned) + sum(self.pinned_size.values())
+        return pinned + host["pinned_device_margin_bytes"] if pinned and host.get("pinned_counts_on_device") else 0
+
     # --- when ---------------------------------------------------------------------------------------------
     #
     # An instant is a pair: the time, and which compute edge before it at that very time led to it, so that what
@@ -421,7 +426,8 @@ def simulate(profile, machine, settings):
     compute_ns = sum(step.lengths.values())
     return {"step_ns": step_ns, "compute_ns": compute_ns, "stall_ns": step_ns - compute_ns,
             "peak_bytes": peak(step.on_device(), at), "host_activation_peak_bytes": peak(step.on_host(), at),
-            "host_pinned_peak_bytes": peak(step.on_pinned(), at), "disk_peak_bytes": peak(step.on_disk(), at)}
+            "host_pinned_peak_bytes": peak(step.on_pinned(), at), "disk_peak_bytes": peak(step.on_disk(), at),
+            "pinned_on_device_bytes": step.on_card(machine.get("host", {}))}
 
 
 def check(lines):

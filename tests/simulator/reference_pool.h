@@ -19,6 +19,8 @@ class Pool {
 
   // Pinned before the step and throughout.
   void keep(std::int64_t bytes) { pinned_ += size(bytes); }
+  // All that is pinned; nothing is ever given back to the system.
+  std::int64_t held() const { return pinned_; }
   // Whether a buffer of so many bytes is pinned.
   bool ask(std::int64_t bytes);
   // What that took.

@@ -51,6 +51,7 @@ std::string line(const reference::Case& random) {
   text += ", \"host_activation_peak_bytes\": " + std::to_string(answer.host_activation_peak_bytes);
   text += ", \"host_pinned_peak_bytes\": " + std::to_string(answer.host_pinned_peak_bytes);
   text += ", \"disk_peak_bytes\": " + std::to_string(answer.disk_peak_bytes);
+  text += ", \"pinned_on_device_bytes\": " + std::to_string(answer.pinned_on_device_bytes);
   return text + "}}\n";
 }
 

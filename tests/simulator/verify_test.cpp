@@ -311,6 +311,16 @@ TEST_CASE("pinning that was not waited for") {
 }
 
 // A recording starts later and takes other times than the model says, but keeps to its order.
+// 212 B on the device, 80 that are pinned and 10 that they leave: 302.
+TEST_CASE("device memory with what is pinned over their budget") {
+  Sound sound;
+  sound.machine.host.device_margin = Bytes{10};
+  REQUIRE(sound.verified({Bytes{302}, {}}) == Findings{});
+  REQUIRE(mentions(sound.verified({Bytes{301}, {}}), "pinned host memory that counts there 80 B"));
+  sound.machine.host.device_margin.reset();
+  REQUIRE(sound.verified({Bytes{301}, {}}) == Findings{});
+}
+
 TEST_CASE("of a recording, order and budgets are checked, figures are not") {
   Sound sound;
   sound.timeline.source = "measured";

@@ -98,6 +98,25 @@ TEST_CASE("every key of a machine is checked") {
 }
 
 // 3 ms a buffer, and 59 ms a gigabyte.
+TEST_CASE("whether pinned memory counts on the device") {
+  const auto with = [](const std::string& more) {
+    return changed(example_machine, "\"pinned_rounding\": \"exact\"",
+                   "\"pinned_rounding\": \"exact\", " + more);
+  };
+  REQUIRE(parse_machine(example_machine).host.device_margin == std::nullopt);
+  REQUIRE(parse_machine(with("\"pinned_counts_on_device\": false")).host.device_margin == std::nullopt);
+  const Machine usual = parse_machine(with("\"pinned_counts_on_device\": true"));
+  REQUIRE(usual.host.device_margin == Bytes{64 << 20});
+  const Machine none =
+      parse_machine(with(R"("pinned_counts_on_device": true, "pinned_device_margin_bytes": 0)"));
+  REQUIRE(none.host.device_margin == Bytes{0});
+  for (const Machine& machine : {usual, none}) REQUIRE(parse_machine(to_json(machine)) == machine);
+  REQUIRE(refusal(parse_machine, with("\"pinned_counts_on_device\": 1")) ==
+          "host.pinned_counts_on_device: expected true or false, not 1");
+  REQUIRE(refusal(parse_machine, with("\"pinned_device_margin_bytes\": 5")) ==
+          "host.pinned_device_margin_bytes: expected pinned_counts_on_device beside it");
+}
+
 TEST_CASE("what pinning costs") {
   const auto with = [](const std::string& more) {
     return changed(example_machine, "\"pinned_rounding\": \"exact\"",

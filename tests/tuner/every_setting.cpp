@@ -116,7 +116,7 @@ std::vector<Price> price_every_setting(const BlockTable& table, const Machine& m
     const Plan plan = expand(table, settings).plan;
     if (!seen.insert(key_of(plan)).second) return;
     const Run run = engine.simulate(compile(table, plan)).run;
-    prices.insert({run.peaks.device_reserved, run.step, run.peaks.host, run.peaks.host_pinned});
+    prices.insert({run.peaks.on_device(), run.step, run.peaks.host, run.peaks.host_pinned});
   });
   return {prices.begin(), prices.end()};
 }

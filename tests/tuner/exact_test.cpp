@@ -38,7 +38,7 @@ Bytes random_limit(std::mt19937_64& dice, const std::vector<Price>& prices, Byte
 }
 
 Price price_of(const Run& run) {
-  return {run.peaks.device_reserved, run.step, run.peaks.host, run.peaks.host_pinned};
+  return {run.peaks.on_device(), run.step, run.peaks.host, run.peaks.host_pinned};
 }
 
 struct Trial {
@@ -80,6 +80,7 @@ std::optional<Trial> trial(std::uint64_t seed, std::int64_t most_blocks) {
   Machine& machine = trial.random.machine;
   if (seed % 5 == 2) make_caching(trial.random, between(dice, 1, 300'000), seed % 2 == 0);
   if (seed % 3 == 0) machine.host.pinned_rounding = PinnedRounding::pow2;
+  if (seed % 7 == 3) machine.host.device_margin = Bytes{between(dice, 0, 20)};
   if (trial.shared_rates) {
     machine.links.duplex = 0.5 + 0.1 * static_cast<double>(between(dice, 0, 5));
     machine.links.compute_slowdown = 0.1 * static_cast<double>(between(dice, 0, 5));
@@ -90,7 +91,7 @@ std::optional<Trial> trial(std::uint64_t seed, std::int64_t most_blocks) {
 void require_same(const TuneResult& result, const std::vector<Price>& frontier, const Budget& budget) {
   REQUIRE(result.frontier.size() == frontier.size());
   for (std::size_t i = 0; i < frontier.size(); ++i) {
-    REQUIRE(result.frontier[i].run.peaks.device_reserved == frontier[i].peak);
+    REQUIRE(result.frontier[i].run.peaks.on_device() == frontier[i].peak);
     REQUIRE(result.frontier[i].run.step == frontier[i].step);
     REQUIRE(result.frontier[i].run.peaks.host == frontier[i].host);
   }

@@ -101,6 +101,73 @@ TEST_CASE("plans are ranked by their peak and not by what they keep") {
   REQUIRE(tune(table, plain_machine(), recompute_within(349)).least_bytes() == Bytes{350});
 }
 
+// ninfer#39: where pinned memory counts against the card, swapping weights spends what it frees. 20 frozen
+// blocks of 100 MiB: each that is swapped is 100 less on the device and 100 more that is pinned; two at a
+// time are back on the device, and the margin is 64 MiB.
+TEST_CASE("swapping gains nothing where pinned memory counts against the card") {
+  Profile profile;
+  profile.name = "windows";
+  profile.blocks = {block(20, 1'000'000, 0)};
+  profile.blocks[0].sizes.weight = {100 * mebi};
+  Machine machine = plain_machine();
+  machine.host.device_margin = Bytes{64 * mebi};
+  for (std::int64_t swapped = 3; swapped <= 19; ++swapped) {
+    Settings settings;
+    settings.swap.blocks = swapped;
+    const Peaks peaks = simulate(profile, settings, machine).run().peaks;
+    REQUIRE(peaks.device == Bytes{(20 - swapped + 2) * 100 * mebi});
+    REQUIRE(peaks.on_device() == Bytes{(20 + 2) * 100 * mebi + 64 * mebi});
+  }
+  TuneRequest request;
+  request.budget = {{1'999 * mebi}, {64'000 * mebi}, {64'000 * mebi}};
+  request.space.max_prefetch = 1;
+  const BlockTable table(profile);
+  const TuneResult result = tune(table, machine, request);
+  REQUIRE(!result.best);
+  REQUIRE(result.least_bytes() == Bytes{2'000 * mebi});
+  REQUIRE(tune(table, plain_machine(), request).best->plan.settings->swap.blocks > 0);
+}
+
+// The same of activations, 20 blocks of 100 MiB, but these may be pageable, at a price in time.
+TEST_CASE("pageable activations do not count against the card") {
+  Profile profile;
+  profile.name = "windows";
+  profile.blocks = {block(20, 1'000'000, 100 * mebi)};
+  Machine machine = plain_machine();
+  machine.host.device_margin = Bytes{64 * mebi};
+  Settings settings;
+  settings.policy = Policy::offload;
+  settings.transfer.prefetch = 0;
+  const Run pinned = simulate(profile, settings, machine).run();
+  REQUIRE(pinned.peaks.pinned_on_device == Bytes{(2'000 + 64) * mebi});
+  settings.transfer.max_buckets = 0;
+  const Run pageable = simulate(profile, settings, machine).run();
+  REQUIRE(pageable.peaks.on_device() == Bytes{100 * mebi});
+  REQUIRE(pageable.step > pinned.step);
+}
+
+// FlashML-org/FreeToken#233: on a host of 62.8 GiB 40 % were taken for granted, 25.1 GiB, where 80 % of the
+// 768 MiB that a probe got are 614 MiB. The machine file says what was probed, and the budget is that,
+// however large the host: of 100 blocks of 100 MiB 6 are pinned.
+TEST_CASE("what may be pinned is what was probed") {
+  Profile profile;
+  profile.name = "probed";
+  profile.blocks = {block(100, 1'000'000, 0)};
+  profile.blocks[0].sizes.weight = {100 * mebi};
+  Machine machine = plain_machine();
+  machine.device = {{9'600 * mebi}, {0}};
+  machine.host = {{62'800 * mebi}, {614 * mebi}};
+  TuneRequest request;
+  request.budget = budget_of(machine);
+  request.space.max_prefetch = 1;
+  const BlockTable table(profile);
+  const TuneResult result = tune(table, machine, request);
+  REQUIRE(result.best->run.peaks.host_pinned == Bytes{600 * mebi});  // 94 blocks stay, and two come and go
+  machine.device.memory = {9'499 * mebi};                            // one at a time is the least
+  request.budget = budget_of(machine);
+  REQUIRE(!tune(table, machine, request).best);
+}
+
 // SimpleTuner, H100, 32 blocks: sending the inputs of checkpointed blocks to the CPU frees 0.08 GiB at 1024
 // tokens and costs 15 %, and 1.31 GiB at 16384, where it costs 4.5 %. An input takes 1.31 GiB / 30 = 45 MiB
 // at 16384 tokens, and 3 MiB at 1024.
