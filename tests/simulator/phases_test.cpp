@@ -95,7 +95,6 @@ TEST_CASE("optimizer states are there from the end of the first step on") {
   REQUIRE(first.timeline.memory.device.back().bytes == Bytes{weights + 4'100'000 + 256'800'000});
 }
 
-// A full finetune of LTX reserves 20.357 GB in its epochs and 28.332 GB when it validates.
 // States and three of the four blocks' weights live on the host: 40 + 15 B, pinned. On the device stay 100
 // and one block of 5. Saving gathers what is not there yet.
 TEST_CASE("optimizer states on the host are loaded there, and saved from there") {
@@ -109,6 +108,7 @@ TEST_CASE("optimizer states on the host are loaded there, and saved from there")
   REQUIRE(peaks(phases, PhaseKind::save) == expected(105, 105 + 55, 55));
 }
 
+// A full finetune of LTX reserves 20.357 GB in its epochs and 28.332 GB when it validates.
 TEST_CASE("the worst phase may be validation") {
   Profile profile = with_states();
   profile.fixed.resident = {20'357 * mega - 157};  // 257 - 100

@@ -90,6 +90,40 @@ TEST_CASE("deeper prefetch pays where blocks are uneven, and only there") {
   REQUIRE(forward_end(uneven, 3) == Nanos{180});
 }
 
+// pytorch/pytorch#197838: four blocks keep 100 each, and recomputing one takes 120, 120, 350 or 120 with its
+// own 100 in it, while what earlier blocks keep is there. Dropping any of them keeps 300:
+//   none       after the forward     400
+//   1          after the forward     300; its own recomputation takes 120
+//   2          after the forward     300; 100 + 120
+//   3          its recomputation     200 + 350 = 550, more than dropping nothing
+//   4          its recomputation     300 + 120 = 420
+TEST_CASE("what is dropped is judged by the peak of its recomputation") {
+  const std::int64_t working[] = {120, 120, 350, 120};
+  const auto peak_without = [&](std::optional<std::uint32_t> dropped) {
+    ProgramBuilder builder;
+    const auto live = [&](std::int64_t bytes, Trigger from, Trigger to) {
+      const BufferId id = builder.buffer({Space::device, BufferKind::saved, 0, {}, {bytes}});
+      builder.alloc(id, from);
+      builder.free(id, to);
+    };
+    std::array<StepId, 4> forwards;
+    for (std::uint32_t i = 0; i < 4; ++i) forwards[i] = builder.compute(StepKind::forward, i, {10});
+    for (std::uint32_t i = 4; i-- > 0;) {
+      if (i != dropped) {
+        live(100, {forwards[i], Edge::begin}, {builder.compute(StepKind::backward, i, {10}), Edge::end});
+        continue;
+      }
+      const StepId again = builder.compute(StepKind::recompute, i, {10});
+      live(working[i] - 100, {again, Edge::begin}, {again, Edge::end});
+      live(100, {again, Edge::begin}, {builder.compute(StepKind::backward, i, {10}), Edge::end});
+    }
+    return simulate(builder.finish(one_stream), plain_machine()).run().peaks.device.value;
+  };
+  REQUIRE(peak_without({}) == 400);
+  const std::int64_t peaks[] = {300, 300, 550, 420};
+  for (std::uint32_t i = 0; i < 4; ++i) REQUIRE(peak_without(i) == peaks[i]);
+}
+
 // 25.8 GB of weights, 22.64 of them in 28 blocks. A guard refused to swap them all on a card of 16 GB,
 // because it counted 25.8; what stays is 3.16, and with one load ahead two blocks of 0.81 are there at once.
 // In fp8 all is half: a second guard subtracted 22.64 from 12.9.

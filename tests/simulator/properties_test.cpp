@@ -1,4 +1,5 @@
-// What holds for every chain, plan and machine.
+// What holds for every chain, plan and machine: settings and free plans, with layers that stream,
+// micro-batches, an optimizer elsewhere, and a disk.
 #include <algorithm>
 #include <string>
 
@@ -6,47 +7,52 @@
 #include "tests/catch.h"
 #include "tests/simulator/hand_made.h"
 #include "tests/simulator/random_case.h"
+#include "tests/simulator/random_plan.h"
 
 using namespace stowage;
 using namespace stowage::tests;
 
 namespace {
 
+// Each with the program of its settings, or of a free plan.
 template <class Property>
 void for_cases(Property&& property) {
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     CAPTURE(seed);
-    const reference::Case random = reference::random_case(seed);
+    const reference::Case random = reference::rich_case(seed);
     CAPTURE(describe(random.settings));
-    property(random);
+    property(random, compiled(random, seed));
   }
-}
-
-template <class Property>
-void for_rich_cases(Property&& property) {
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
-    CAPTURE(seed);
-    const reference::Case rich = reference::rich_case(seed);
-    CAPTURE(describe(rich.settings));
-    property(rich);
-  }
-}
-
-Program compiled(const reference::Case& random) {
-  const BlockTable table(random.profile);
-  return compile(table, expand(table, random.settings).plan);
 }
 
 Bytes level_at_end(const std::vector<MemorySample>& curve) {
   return curve.empty() ? Bytes{} : curve.back().bytes;
 }
 
-// With one stream a direction every copy pays the latency. With several it can be paid for a gap that slower
-// work before it would not have left: then only links without latency can be compared.
-void make_monotone(reference::Case& random) {
-  const TransferSettings& transfer = random.settings.transfer;
-  if (transfer.h2d_streams > 1 || transfer.d2h_streams > 1)
-    random.machine.links.h2d.latency = random.machine.links.d2h.latency = {0};
+// With one stream a direction every copy pays the latency. With several, and with a disk, it can be paid for
+// a gap that slower work before it would not have left: then only links without latency can be compared.
+void make_monotone(Machine& machine, const Program& program) {
+  for (Link* link : {&machine.disk->read, &machine.disk->write}) link->latency = {};
+  for (Lane lane : {Lane::h2d, Lane::d2h})
+    if (!program.single_stream[static_cast<int>(lane)])
+      machine.links.h2d.latency = machine.links.d2h.latency = {};
+}
+
+void raise_rate(Link& link, std::int64_t times) {
+  link.rate.bytes_per_second *= times;
+  for (CurvePoint& point : link.curve) point.rate.bytes_per_second *= times;
+}
+
+// The work of a program's lanes, each by itself.
+std::array<Nanos, lane_count> work_of(const Program& program, const Machine& machine) {
+  const Link* const links[] = {nullptr, &machine.links.h2d, &machine.links.d2h, &machine.disk->read,
+                               &machine.disk->write};
+  std::array<Nanos, lane_count> work{};
+  for (const Step& step : program.steps) {
+    const int lane = static_cast<int>(step.lane);
+    work[lane] += step.is_copy() ? links[lane]->time_for(step.bytes) : step.duration;
+  }
+  return work;
 }
 
 // What a program leaves in one space: what was there from the start and is never freed.
@@ -63,8 +69,7 @@ Bytes left_behind(const Program& program, Space space) {
 
 // Resident bytes, optimizer state and weights, wherever they live, remain; activations and gradients do not.
 TEST_CASE("memory returns to its static level") {
-  for_rich_cases([](const reference::Case& random) {
-    const Program program = compiled(random);
+  for_cases([](const reference::Case& random, const Program& program) {
     const Simulated result = simulate(program, random.machine);
     REQUIRE(level_at_end(result.timeline.memory.device) == left_behind(program, Space::device));
     REQUIRE(level_at_end(result.timeline.memory.host) == left_behind(program, Space::host));
@@ -73,44 +78,48 @@ TEST_CASE("memory returns to its static level") {
 }
 
 TEST_CASE("a step takes at least the work of each of its lanes") {
-  for_rich_cases([](const reference::Case& random) {
-    const Simulated result = simulate(random.profile, random.settings, random.machine);
-    std::array<Nanos, lane_count> busy{};
-    for (const Span& span : result.timeline.spans) busy[static_cast<int>(span.lane)] += span.end - span.begin;
-    REQUIRE(result.run().compute == busy[0]);
-    for (Nanos lane : busy) REQUIRE(result.run().step >= lane);
+  for_cases([](const reference::Case& random, const Program& program) {
+    const Run run = simulate(program, random.machine).run();
+    const std::array<Nanos, lane_count> work = work_of(program, random.machine);
+    REQUIRE(run.compute == work[0]);
+    for (Nanos lane : work) REQUIRE(run.step >= lane);
   });
 }
 
 TEST_CASE("more bandwidth is never slower, on lanes that share nothing") {
-  for_cases([](reference::Case random) {
-    make_monotone(random);
-    const Nanos before = simulate(random.profile, random.settings, random.machine).run().step;
-    random.machine.links.h2d.rate.bytes_per_second *= 2;
-    REQUIRE(simulate(random.profile, random.settings, random.machine).run().step <= before);
-    random.machine.links.d2h.rate.bytes_per_second *= 3;
-    REQUIRE(simulate(random.profile, random.settings, random.machine).run().step <= before);
+  for_cases([](const reference::Case& random, const Program& program) {
+    Machine machine = random.machine;
+    make_monotone(machine, program);
+    Nanos before = simulate(program, machine).run().step;
+    for (Link* link : {&machine.links.h2d, &machine.links.d2h, &machine.disk->read, &machine.disk->write}) {
+      raise_rate(*link, 2);
+      const Nanos after = simulate(program, machine).run().step;
+      REQUIRE(after <= before);
+      before = after;
+    }
   });
 }
 
 // One entry of `count` blocks, or `count` entries with names of their own in any order.
 TEST_CASE("permuting equal blocks changes nothing") {
-  for_cases([](reference::Case random) {
-    const Simulated folded = simulate(random.profile, random.settings, random.machine);
+  std::uint64_t seed = 0;
+  for_cases([&](reference::Case random, const Program& program) {
+    const Simulated folded = simulate(program, random.machine);
     random.profile.blocks = random.profile.expanded();
     for (std::size_t i = 0; i < random.profile.blocks.size(); ++i)
       random.profile.blocks[i].name = "block." + std::to_string(random.profile.blocks.size() - i);
-    const Simulated unfolded = simulate(random.profile, random.settings, random.machine);
+    const Simulated unfolded = simulate(compiled(random, seed++), random.machine);
     REQUIRE(unfolded.timeline == folded.timeline);
   });
 }
 
 TEST_CASE("shared rates are never faster") {
-  for_cases([](reference::Case random) {
-    make_monotone(random);
-    const Nanos alone = simulate(random.profile, random.settings, random.machine).run().step;
-    random.machine.links.duplex = 0.8;
-    random.machine.links.compute_slowdown = 0.25;
-    REQUIRE(simulate(random.profile, random.settings, random.machine).run().step >= alone);
+  for_cases([](const reference::Case& random, const Program& program) {
+    Machine machine = random.machine;
+    make_monotone(machine, program);
+    const Nanos alone = simulate(program, machine).run().step;
+    machine.links.duplex = 0.8;
+    machine.links.compute_slowdown = 0.25;
+    REQUIRE(simulate(program, machine).run().step >= alone);
   });
 }

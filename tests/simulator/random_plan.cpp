@@ -77,4 +77,10 @@ Plan random_plan(const Profile& profile, std::uint64_t seed) {
   return PlanDice(profile, seed).roll();
 }
 
+Program compiled(const reference::Case& random, std::uint64_t seed) {
+  const BlockTable table(random.profile);
+  return compile(table,
+                 seed % 2 == 1 ? random_plan(random.profile, seed) : expand(table, random.settings).plan);
+}
+
 }  // namespace stowage::tests

@@ -9,6 +9,7 @@
 #include "tests/catch.h"
 #include "tests/simulator/hand_made.h"
 #include "tests/simulator/random_case.h"
+#include "tests/simulator/random_plan.h"
 #include "tests/simulator/random_program.h"
 
 using namespace stowage;
@@ -186,11 +187,11 @@ TEST_CASE("verify agrees with the arena on random programs, whatever its options
 TEST_CASE("reserved is never less than allocated, and that never less than live") {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     CAPTURE(seed);
-    reference::Case random = reference::random_case(seed);
+    reference::Case random = reference::rich_case(seed);
     for (BlockProfile& block : random.profile.blocks)
       for (SavedTensor& saved : block.saved) saved.bytes = {saved.bytes.value * 99'991};
     random.machine.arena = ArenaKind::caching;
-    const Simulated result = simulate(random.profile, random.settings, random.machine);
+    const Simulated result = simulate(compiled(random, seed), random.machine);
     const Curves& curves = result.timeline.memory;
     const auto level = [](const std::vector<MemorySample>& curve, Nanos at) {
       Bytes level;
@@ -209,11 +210,10 @@ TEST_CASE("reserved is never less than allocated, and that never less than live"
 TEST_CASE("a run's journal, recorded and replayed, gives the run's curves") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
-    const reference::Case random = reference::random_case(seed);
+    const reference::Case random = reference::rich_case(seed);
     Machine machine = random.machine;
     machine.arena = ArenaKind::caching;
-    const BlockTable table(random.profile);
-    const Program program = compile(table, expand(table, random.settings).plan);
+    const Program program = compiled(random, seed);
     Timeline timeline;
     Journal journal;
     Engine(machine).simulate(program, timeline, journal);

@@ -58,7 +58,7 @@ TEST_CASE("a budget is met closely and never passed") {
   const std::int64_t least = gibi(68.56);
   profile.fixed.resident = {least - 234 * mebi};
   const BlockTable table(profile);
-  for (double budget : {69.0, 72.0}) {
+  for (double budget : {69.0, 70.0, 71.0, 72.0}) {
     CAPTURE(budget);
     const TuneResult result = tune(table, plain_machine(), recompute_within(gibi(budget)));
     REQUIRE(result.best->run.peaks.device.value <= gibi(budget));
