@@ -25,7 +25,7 @@ class ChainBlock {
  public:
   virtual ~ChainBlock() = default;
   // A function of the input, the parameters and the random state alone: the runtime may call it again to
-  // recompute. Marks its parts with ScopeGuard.
+  // recompute. Marks its parts with in_scope().
   virtual State forward(const State& input) = 0;
   virtual BlockParameters parameters() const = 0;
   virtual std::string group() const { return ""; }  // blocks of one kind; "" where there is only one

@@ -27,6 +27,11 @@ Scope current_scope() {
   return scope_now;
 }
 
+State in_scope(Scope scope, const State& inputs, ScopeBody body) {
+  const ScopeGuard guard(scope);
+  return body(inputs);
+}
+
 ScopeListener* listen_to_scopes(ScopeListener* listener) {
   return std::exchange(listener_now, listener);
 }

@@ -1,6 +1,9 @@
 // Marks which part of a block is running, so that saved tensors and time can be told apart.
 #pragma once
 
+#include <functional>
+
+#include "runtime/chain.h"
 #include "traces/profile.h"
 
 namespace stowage {
@@ -18,6 +21,12 @@ class ScopeGuard {
 };
 
 Scope current_scope();
+
+// Runs a part of a block inside `scope`, and returns what the part made. The part is a function of `inputs`,
+// the parameters and the random state alone, as a block is of its input, and owns what it captures: it may be
+// called again when the block's forward is long over.
+using ScopeBody = std::function<State(const State& inputs)>;
+State in_scope(Scope scope, const State& inputs, ScopeBody body);
 
 // Told of each change of scope on this thread, to measure time by scope. nullptr: nobody. Returns the one
 // before.

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/autocast.h"
 #include "runtime/mark.h"
 #include "traces/error.h"
 
@@ -21,6 +22,7 @@ StepState::StepState(Model& model, const State& batch, SaveListener* listener)
 
 void StepState::prologue() {
   activations_[0] = HeldState(prologue_.leave(model_.chain().prologue(batch_)));
+  forget_casts();
   wanted_[0] = prologue_.differentiable();
 }
 
@@ -32,6 +34,7 @@ State StepState::run(std::uint32_t block, Pass& pass, SaveHandler& handler) {
   const Mark mark("block.", block);
   const SaveGuard guard(handler);
   State output = pass.graph.leave(model_.block(block).forward(input));
+  forget_casts();
   wanted_[block + 1] = pass.graph.differentiable();
   return output;
 }
@@ -64,6 +67,7 @@ void StepState::epilogue() {
   const at::Tensor loss =
       model_.chain().epilogue(graph.enter(activations_.back().tensors(), wanted_.back()), batch_);
   graph.leave({loss});
+  forget_casts();
   loss_ = loss.item<double>();
   activation_gradients_.back() = graph.backward({at::ones_like(loss)});
   model_.collect_outer_gradients();

@@ -9,6 +9,7 @@
 
 #include "profiler/assemble.h"
 #include "runtime/arena.h"
+#include "runtime/autocast.h"
 #include "runtime/held_state.h"
 #include "runtime/plain_step.h"
 
@@ -197,6 +198,7 @@ Profile size_up(Executor& executor, Chain& chain, const State& batch) {
       state = block->forward(state);
       states.push_back(storage_bytes(state));
     }
+    forget_casts();
   }
   Inventory inventory{"test", {}, states[n], optimizer_state};
   ChainReadings readings;
