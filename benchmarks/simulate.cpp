@@ -1,15 +1,16 @@
 // How fast programs are made and simulated: steps a second, settings a second, and growth with the chain.
 //
-// Each figure is the best of several batches, on one core: what the machine can do when left alone.
-#include <algorithm>
-#include <chrono>
+// Each figure is the best of several batches, in time of one core: what the machine can do when left alone.
+// Programs are made as a search makes them, one after the other by one compiler.
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "benchmarks/diffusion_chain.h"
 #include "benchmarks/machine_name.h"
+#include "benchmarks/processor_time.h"
 #include "plan/block_table.h"
+#include "plan/compiler.h"
 #include "plan/plan.h"
 #include "plan/program.h"
 #include "simulator/engine.h"
@@ -18,30 +19,9 @@
 using namespace stowage;
 using benchmarks::chain;
 using benchmarks::mebi;
+using benchmarks::processor_time_of;
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Seconds that one call takes.
-template <class Function>
-double time_of(Function&& function) {
-  double best = 1e9;
-  for (int batch = 0; batch < 8; ++batch) {
-    int calls = 0;
-    const Clock::time_point start = Clock::now();
-    do {
-      function();
-      ++calls;
-    } while (seconds_since(start) < 0.02);
-    best = std::min(best, seconds_since(start) / calls);
-  }
-  return best;
-}
 
 Machine machine() {
   Machine machine;
@@ -81,12 +61,14 @@ Cost cost_of(const BlockTable& table, const Settings& settings) {
   sharing.links.compute_slowdown = 0.05;
   Engine engine(machine()), shared(sharing);
   Evaluator evaluator(machine());
+  Compiler compiler;
   const Program program = compile(table, expand(table, settings).plan);
   const double each = 1e9 / static_cast<double>(program.steps.size());
-  return {time_of([&] { engine.simulate(program); }) * each,
-          time_of([&] { shared.simulate(program); }) * each,
-          time_of([&] { evaluator.evaluate(program); }) * each,
-          time_of([&] { compile(table, expand(table, settings).plan); }) * each, program.steps.size()};
+  return {processor_time_of([&] { engine.simulate(program); }) * each,
+          processor_time_of([&] { shared.simulate(program); }) * each,
+          processor_time_of([&] { evaluator.evaluate(program); }) * each,
+          processor_time_of([&] { compiler.compile(table, expand(table, settings).plan); }) * each,
+          program.steps.size()};
 }
 
 void print_rates(const BlockTable& table) {

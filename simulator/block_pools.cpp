@@ -3,12 +3,16 @@
 namespace stowage {
 
 void BlockPools::clear() {
-  pools_.clear();
+  for (Pool& pool : pools_) {
+    pool.free.clear();
+    pool.unmapped.clear();
+    pool.end = 0;
+  }
   blocks_.clear();
 }
 
 PoolId BlockPools::pool_of(std::uint32_t stream, bool small) {
-  while (pools_.size() < 2 * (stream + std::size_t{1})) pools_.emplace_back(&nodes_);
+  while (pools_.size() < 2 * (stream + std::size_t{1})) pools_.emplace_back();
   return 2 * stream + (small ? 0 : 1);
 }
 

@@ -5,13 +5,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <vector>
 
 #include "simulator/block_list.h"
+#include "simulator/ordered_blocks.h"
 
 namespace stowage {
 
@@ -36,9 +35,10 @@ struct UnmappedBlock {
 
 class BlockPools {
  public:
-  using FreeBlocks = std::pmr::set<FreeBlock>;
-  using UnmappedBlocks = std::pmr::set<UnmappedBlock>;
+  using FreeBlocks = OrderedBlocks<FreeBlock>;
+  using UnmappedBlocks = OrderedBlocks<UnmappedBlock>;
 
+  // Pools stay, and are empty.
   void clear();
 
   // Pools are those of streams 0, 1, ... as they are asked for; ids are dense.
@@ -73,8 +73,6 @@ class BlockPools {
 
  private:
   struct Pool {
-    explicit Pool(std::pmr::memory_resource* nodes) : free(nodes), unmapped(nodes) {}
-
     FreeBlocks free;
     UnmappedBlocks unmapped;
     std::int64_t end = 0;  // of all segments that there ever were
@@ -82,7 +80,6 @@ class BlockPools {
 
   void put(ArenaBlockId id);
 
-  std::pmr::unsynchronized_pool_resource nodes_;
   std::vector<Pool> pools_;  // small and large of each stream
   BlockList blocks_;
 };

@@ -97,7 +97,7 @@ void CachingArena::Blocks::reset(Bytes budget) {
 Bytes CachingArena::Blocks::largest_free() const {
   std::int64_t largest = 0;
   for (PoolId pool = 0; pool < pools_.count(); ++pool)
-    if (!pools_.free(pool).empty()) largest = std::max(largest, pools_.free(pool).rbegin()->size);
+    if (!pools_.free(pool).empty()) largest = std::max(largest, pools_.free(pool).last().size);
   return {largest};
 }
 
@@ -152,7 +152,7 @@ std::optional<ArenaBlockId> CachingArena::Blocks::take_cached(PoolId pool, std::
     return block.size + (pools_.has_state(after, BlockState::unmapped) ? pools_[*after].size : 0);
   };
   if (options_.expandable_segments)
-    for (auto next = std::next(found); next != free.end() && room(*next) < room(*found); ++next) found = next;
+    for (auto next = found; ++next != free.end() && room(*next) < room(*found);) found = next;
   const ArenaBlockId id = found->id;
   pools_.take_out(id);
   return id;

@@ -1,6 +1,7 @@
 #include "simulator/request_log.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "traces/timeline_names.h"
 
@@ -10,13 +11,10 @@ namespace stowage {
 void RequestLog::list(const Program& program, const StepTimes& times) {
   find_lives(program, times);
   ranks_.clear();
-  for (std::uint32_t i = 0; i < requests_.size(); ++i) {
-    const Request& request = requests_[i];
-    if (!lives_[request.buffer].counts()) continue;
-    const auto at = static_cast<std::uint64_t>(request.at.value);
-    ranks_.push_back({2 * at + (request.allocates ? 1 : 0), i});
-  }
-  std::sort(ranks_.begin(), ranks_.end());
+  for (std::vector<Rank>* ranks : {&ranks_, &merged_}) ranks->reserve(requests_.size());
+  rank(false);
+  rank(true);
+  sort_ranks();
   entries_.clear();
   steps_.clear();
   for (const Rank& rank : ranks_) {
@@ -47,6 +45,30 @@ void RequestLog::find_lives(const Program& program, const StepTimes& times) {
       for (std::uint32_t i = range.begin; i != range.end; ++i)
         note(program.effects[i].buffer, program.effects[i].alloc, at, step);
     }
+}
+
+void RequestLog::rank(bool allocations) {
+  for (std::uint32_t i = 0; i < requests_.size(); ++i) {
+    const Request& request = requests_[i];
+    if (request.allocates != allocations || !lives_[request.buffer].counts()) continue;
+    ranks_.push_back({2 * static_cast<std::uint64_t>(request.at.value) + (allocations ? 1 : 0), i});
+  }
+}
+
+// What one lane frees, or allocates, is in order already: few runs, which are merged two by two.
+void RequestLog::sort_ranks() {
+  for (bool sorted = false; !sorted;) {
+    merged_.clear();
+    sorted = true;
+    for (auto begin = ranks_.begin(); begin != ranks_.end();) {
+      const auto middle = std::is_sorted_until(begin, ranks_.end());
+      const auto end = std::is_sorted_until(middle, ranks_.end());
+      std::merge(begin, middle, middle, end, std::back_inserter(merged_));
+      sorted = sorted && begin == ranks_.begin() && end == ranks_.end();
+      begin = end;
+    }
+    ranks_.swap(merged_);
+  }
 }
 
 Journal RequestLog::journal() const {

@@ -49,10 +49,12 @@ class RequestLog {
   };
 
   void find_lives(const Program& program, const StepTimes& times);
+  void rank(bool allocations);
+  void sort_ranks();
 
   std::vector<Life> lives_;
   std::vector<Request> requests_;  // in program order
-  std::vector<Rank> ranks_;
+  std::vector<Rank> ranks_, merged_;
   std::vector<JournalEntry> entries_;
   std::vector<StepId> steps_;
 };

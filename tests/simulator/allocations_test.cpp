@@ -55,6 +55,19 @@ TEST_CASE("a simulation that is not the first allocates nothing") {
   }
 }
 
+// In which an arena has many segments that are free at the end, and its lists of them many chunks.
+TEST_CASE("long chains in a caching arena allocate nothing more either") {
+  Profile profile = example_profile(500);
+  for (SavedTensor& saved : profile.blocks[0].saved) saved.bytes = saved.bytes * (1 << 20);  // 12 and 8 MiB
+  const BlockTable table(profile);
+  const Program program = compile(table, expand(table, {}).plan);
+  Machine machine = plain_machine();
+  machine.arena = ArenaKind::caching;
+  Engine engine(machine);
+  engine.simulate(program);
+  REQUIRE(allocations_of([&] { engine.simulate(program); }) == 0);
+}
+
 // One record for each size of buffer that there is: 12, 8 and 5 bytes.
 TEST_CASE("a pool of pinned memory allocates by sizes, not by steps") {
   std::size_t before = 0;
