@@ -51,8 +51,8 @@ Demonstration::Demonstration(Subject subject, DemonstrationOptions options, Outp
     : subject_(std::move(subject)),
       options_(std::move(options)),
       output_(output),
-      machine_(machine_or_host("")),
-      device_(machine_) {}
+      machine_(machine_at(subject_.place)),
+      device_(subject_.place, machine_) {}
 
 bool Demonstration::run() {
   make_folder(options_.folder);

@@ -10,11 +10,11 @@
 
 #include "cli/output.h"
 #include "cli/prediction.h"
+#include "cli/torch_device.h"
 #include "cli/torch_subject.h"
 #include "cli/torch_training.h"
 #include "cli/tuning.h"
 #include "plan/block_table.h"
-#include "runtime/host_device.h"
 
 namespace stowage {
 
@@ -57,7 +57,7 @@ class Demonstration {
   const DemonstrationOptions options_;
   Output& output_;
   Machine machine_;  // first with all memory there is, then with the budget
-  HostDevice device_;
+  ChosenDevice device_;
   Profile profile_;
   std::optional<BlockTable> table_;
 };

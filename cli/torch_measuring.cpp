@@ -8,11 +8,11 @@
 
 namespace stowage {
 
-Assembled measure_profile(const Subject& subject, HostDevice& device, std::int64_t repeats) {
-  device.memory().set_budget(std::nullopt);
+Assembled measure_profile(const Subject& subject, ChosenDevice& device, std::int64_t repeats) {
+  device.set_budget(std::nullopt);
   at::manual_seed(subject.seed);
-  Transformer model(subject.config, subject.seed);
-  const State batch = Corpus(subject.data, subject.shape()).batch(subject.seed, 0);
+  Transformer model(subject.config, subject.seed, device.place());
+  const State batch = device.bring(Corpus(subject.data, subject.shape()).batch(subject.seed, 0));
   ProgressLine line;
   ProbeOptions options;
   options.repeats = repeats;
@@ -22,9 +22,11 @@ Assembled measure_profile(const Subject& subject, HostDevice& device, std::int64
   return probe_blocks({name_of(subject.config), model, batch}, device, options);
 }
 
-Machine measure_links(Machine machine, HostDevice& device) {
+Machine measure_links(Machine machine, ChosenDevice& device) {
   ProgressLine line;
   line.show("measuring: links");
+  machine.host.pinned_limit =
+      device.probe_pinned_limit(machine.host.memory).value_or(machine.host.pinned_limit);
   const Rate pageable = machine.links.pageable;  // which nothing measures
   machine.links = probe_links(device, {}).links();
   machine.links.pageable = pageable;

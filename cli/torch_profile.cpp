@@ -52,12 +52,12 @@ class ProfileCommand final : public Command {
 
   Answer run(Output& output) override {
     const Subject subject = subject_.read();
-    const Machine played = memory_.apply(machine_or_host(machine_));
-    HostDevice device(played);
+    const Machine played = memory_.apply(machine_for(machine_, subject.place));
+    ChosenDevice device(subject.place, played);
     const Assembled assembled = measure_profile(subject, device, repeats_);
     Machine machine = measure_links(played, device);
     // What copies take from compute by nature they take again from whoever plays the file.
-    machine.links.compute_slowdown = played.links.compute_slowdown;
+    if (subject.place == Place::host) machine.links.compute_slowdown = played.links.compute_slowdown;
     write_file(profile_, to_json(assembled.profile));
     if (!machine_output_.empty()) write_file(machine_output_, to_json(machine));
     for (const std::string& warning : assembled.warnings) output.warn(warning);

@@ -57,7 +57,7 @@ FirstStep planned(Executor& executor, const Program& program, const State& batch
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   if (a.defined() != b.defined()) return false;
   if (!a.defined()) return true;
-  const at::Tensor x = a.contiguous(), y = b.contiguous();
+  const at::Tensor x = a.cpu().contiguous(), y = b.cpu().contiguous();
   return x.nbytes() == y.nbytes() && std::memcmp(x.data_ptr(), y.data_ptr(), x.nbytes()) == 0;
 }
 
@@ -79,16 +79,16 @@ std::string difference(const FirstStep& plain, const FirstStep& under) {
 
 }  // namespace
 
-SelfCheck self_check(const Subject& subject, HostDevice& device, const Program& program) {
-  device.memory().set_budget(std::nullopt);
-  Transformer model(subject.config, subject.seed);
-  const State batch = Corpus(subject.data, subject.shape()).batch(subject.seed, 0);
+SelfCheck self_check(const Subject& subject, ChosenDevice& device, const Program& program) {
+  device.set_budget(std::nullopt);
+  Transformer model(subject.config, subject.seed, device.place());
+  const State batch = device.bring(Corpus(subject.data, subject.shape()).batch(subject.seed, 0));
   Executor executor(model, device);
   const std::vector<at::Tensor> parameters = executor.trained();
   const auto seeded = [&](const auto& run) {
     at::manual_seed(subject.seed);
     FirstStep step = run();
-    step.next_draw = at::rand({8});
+    step.next_draw = at::rand({8}, device.place());
     return step;
   };
   const FirstStep plain = seeded([&] { return unplanned(model, batch, parameters); });

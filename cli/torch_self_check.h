@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <string>
 
+#include "cli/torch_device.h"
 #include "cli/torch_subject.h"
 #include "plan/program.h"
-#include "runtime/host_device.h"
 
 namespace stowage {
 
@@ -17,6 +17,6 @@ struct SelfCheck {
 
 // Loss, gradients and the random state after the step are compared. No budget is kept meanwhile: the step
 // without a plan is to fit. Throws as Executor does.
-SelfCheck self_check(const Subject& subject, HostDevice& device, const Program& program);
+SelfCheck self_check(const Subject& subject, ChosenDevice& device, const Program& program);
 
 }  // namespace stowage

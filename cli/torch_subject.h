@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/torch_device.h"
 #include "runtime/models/corpus.h"
 #include "runtime/models/transformer_config.h"
 #include "traces/machine.h"
@@ -18,6 +19,7 @@ struct Subject {
   TransformerConfig config;
   std::string data;
   std::uint64_t seed = 1;
+  Place place = Place::host;
 
   BatchShape shape() const { return {config.batch, config.context}; }
 };
@@ -33,10 +35,10 @@ class SubjectFlags {
  private:
   std::string model_, data_;
   std::int64_t seed_ = 1;
+  Place place_ = Place::host;
 };
 
-// The machine in `file`, or where there is none this computer as a host device, with all its memory for
-// tensors.
-Machine machine_or_host(const std::string& file);
+// The machine in `file`, or where there is none the one that there is.
+Machine machine_for(const std::string& file, Place place);
 
 }  // namespace stowage

@@ -75,8 +75,9 @@ class TrainCommand final : public Command {
       throw InputError("--autotune", "", "chooses the settings itself; leave out " + plan_.first());
     if (keep_plan_ && !autotune_) throw InputError("--keep-plan", "", "expected with --autotune");
     const Subject subject = subject_.read();
-    const Machine machine = memory_.apply(machine_or_host(machine_));
-    HostDevice device(machine);
+    Machine machine = memory_.apply(machine_for(machine_, subject.place));
+    ChosenDevice device(subject.place, machine);
+    if (machine_.empty() && subject.place == Place::cuda) machine = measure_links(machine, device);
     const Profile profile =
         profile_.empty() ? measured_profile(subject, device, output) : read_profile(profile_);
     const BlockTable table(profile);
@@ -87,7 +88,7 @@ class TrainCommand final : public Command {
   }
 
  private:
-  static Profile measured_profile(const Subject& subject, HostDevice& device, Output& output) {
+  static Profile measured_profile(const Subject& subject, ChosenDevice& device, Output& output) {
     Assembled assembled = measure_profile(subject, device, 9);
     for (const std::string& warning : assembled.warnings) output.warn(warning);
     return std::move(assembled.profile);
@@ -110,7 +111,7 @@ class TrainCommand final : public Command {
   }
 
   // False: the gradients differ, and it has been said.
-  static bool check_first_step(const Subject& subject, HostDevice& device, const Program& program,
+  static bool check_first_step(const Subject& subject, ChosenDevice& device, const Program& program,
                                Output& output) {
     const SelfCheck check = self_check(subject, device, program);
     if (check.difference.empty()) {
@@ -125,7 +126,7 @@ class TrainCommand final : public Command {
     return false;
   }
 
-  Answer train_under(const Figures& figures, const Plan& first, const Subject& subject, HostDevice& device,
+  Answer train_under(const Figures& figures, const Plan& first, const Subject& subject, ChosenDevice& device,
                      Output& output) const {
     const Machine& machine = figures.machine;
     TrainingReview review(figures, first, output);

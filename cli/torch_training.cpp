@@ -21,14 +21,14 @@ constexpr std::int64_t recorded_steps = 3;
 // Holds steps, not what is made between them, to the budget.
 class BudgetGuard {
  public:
-  BudgetGuard(HostDevice& device, std::optional<Bytes> budget) : device_(device) {
-    device_.memory().set_budget(budget);
+  BudgetGuard(ChosenDevice& device, std::optional<Bytes> budget) : device_(device) {
+    device_.set_budget(budget);
   }
-  ~BudgetGuard() { device_.memory().set_budget(std::nullopt); }
+  ~BudgetGuard() { device_.set_budget(std::nullopt); }
   BudgetGuard(const BudgetGuard&) = delete;
 
  private:
-  HostDevice& device_;
+  ChosenDevice& device_;
 };
 
 TrainedStep told(const StepReport& report) {
@@ -81,11 +81,11 @@ class Course {
 
 class Trainer {
  public:
-  Trainer(const Subject& subject, HostDevice& device)
+  Trainer(const Subject& subject, ChosenDevice& device)
       : subject_(subject),
         device_(device),
         corpus_(subject.data, subject.shape()),
-        model_(subject.config, subject.seed),
+        model_(subject.config, subject.seed, device.place()),
         executor_(model_, device),
         optimizer_(executor_.trained(), {}) {
     at::manual_seed(subject.seed);
@@ -93,7 +93,7 @@ class Trainer {
   }
 
   StepResult step(const Program& program, std::uint64_t number, std::optional<Bytes> budget) {
-    const State batch = corpus_.batch(subject_.seed, number);
+    const State batch = device_.bring(corpus_.batch(subject_.seed, number));
     const BudgetGuard guard(device_, budget);
     const Mark mark("ProfilerStep#", number);
     return executor_.run(program, batch, optimizer_);
@@ -101,7 +101,7 @@ class Trainer {
 
  private:
   const Subject& subject_;
-  HostDevice& device_;
+  ChosenDevice& device_;
   Corpus corpus_;
   Transformer model_;
   Executor executor_;
@@ -131,9 +131,9 @@ Bytes Training::host_peak() const {
   return most;
 }
 
-Training train(const Subject& subject, HostDevice& device, const Program& program,
+Training train(const Subject& subject, ChosenDevice& device, const Program& program,
                const TrainingOptions& options) {
-  device.memory().set_budget(std::nullopt);
+  device.set_budget(std::nullopt);
   Training training;
   Course course(program, options);
   Trainer trainer(subject, device);

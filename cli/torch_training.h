@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "cli/torch_device.h"
 #include "cli/torch_subject.h"
 #include "plan/pinned_buckets.h"
 #include "plan/program.h"
-#include "runtime/host_device.h"
 #include "runtime/memory_pool.h"
 #include "traces/timeline.h"
 
@@ -57,7 +57,7 @@ inline constexpr std::size_t considered_steps = 4;
 
 // The same subject, program or not the same, gives the same losses and gradients, bit for bit. Throws
 // InputError where the model keeps far more than the program says; see runtime/excess.h.
-Training train(const Subject& subject, HostDevice& device, const Program& program,
+Training train(const Subject& subject, ChosenDevice& device, const Program& program,
                const TrainingOptions& options);
 
 }  // namespace stowage

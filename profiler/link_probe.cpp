@@ -19,7 +19,8 @@ Nanos between(Instant begin, Instant end) {
 }
 
 Nanos time_of(const Copy& copy) {
-  return between(copy.begin(), copy.end());
+  const WorkSpan span = copy.span();
+  return between(span.begin, span.end);
 }
 
 double ratio(std::vector<Nanos> alone, std::vector<Nanos> beside) {
@@ -45,7 +46,7 @@ class Track {
   c10::Device place() const { return on_device_.device(); }
   Nanos copy(Bytes bytes) {
     const std::shared_ptr<Copy> copy = submit(bytes);
-    copy->wait();
+    copy->finish();
     return time_of(*copy);
   }
 
@@ -93,8 +94,8 @@ class LinkProbe {
       up.push_back(h2d_.copy(largest_));
       down.push_back(d2h_.copy(largest_));
       const auto first = h2d_.submit(largest_), second = d2h_.submit(largest_);
-      first->wait();
-      second->wait();
+      first->finish();
+      second->finish();
       up_beside.push_back(time_of(*first));
       down_beside.push_back(time_of(*second));
     }
@@ -111,17 +112,19 @@ class LinkProbe {
       quiet.push_back(compute(left, right, result));
       const auto first = h2d_.submit(largest_), second = d2h_.submit(largest_);
       busy.push_back(compute(left, right, result));
-      first->wait();
-      second->wait();
+      first->finish();
+      second->finish();
     }
     return std::max(0.0, 1 - ratio(std::move(quiet), std::move(busy)));
   }
 
-  static Nanos compute(const at::Tensor& left, const at::Tensor& right, at::Tensor& result) {
-    const Instant begin = std::chrono::steady_clock::now();
-    at::mm_out(result, left, right);
-    at::gelu_out(result, result);
-    return between(begin, std::chrono::steady_clock::now());
+  Nanos compute(const at::Tensor& left, const at::Tensor& right, at::Tensor& result) {
+    const auto work = device_.compute(std::chrono::steady_clock::now(), [&](Instant) {
+      at::mm_out(result, left, right);
+      at::gelu_out(result, result);
+    });
+    work->finish();
+    return between(work->span().begin, work->span().end);
   }
 
   static constexpr std::int64_t compute_size = 384;

@@ -54,14 +54,14 @@ bool BlockWeights::trained() const {
 void BlockWeights::move_to_host() {
   if (!resident_) return;
   if (host_.bytes() != bytes_) host_ = device_->host_memory().pin(bytes_);
-  device_->submit({Lane::d2h, {{host_.data(), storage_.data(), bytes_}}, {}})->wait();
+  device_->submit({Lane::d2h, {{host_.data(), storage_.data(), bytes_}}, {}})->finish();
   take();
 }
 
 void BlockWeights::move_to_device() {
   if (resident_) return;
   c10::Storage memory = storage_on(device_->memory().allocate(bytes_), bytes_);
-  device_->submit({Lane::h2d, {{memory.mutable_data(), host_.data(), bytes_}}, {}})->wait();
+  device_->submit({Lane::h2d, {{memory.mutable_data(), host_.data(), bytes_}}, {}})->finish();
   put(std::move(memory));
   host_ = {};
 }

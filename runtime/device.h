@@ -22,17 +22,29 @@ namespace stowage {
 
 using Instant = std::chrono::steady_clock::time_point;
 
-// A copy that was submitted.
-class Copy {
+struct WorkSpan {
+  Instant begin, end;
+};
+
+// Work that a device was given. It may still be under way, or not even have begun.
+class DeviceWork {
  public:
-  virtual ~Copy() = default;
+  virtual ~DeviceWork() = default;
+  // Whether it has ended, well or not; does not wait.
   virtual bool ended() const = 0;
-  // What the compute thread does from now on sees the copy's result. Throws what made the copy fail.
-  virtual void wait() = 0;
-  // Once it has ended. It begins when nothing but its own duration keeps it: submitted, after its lane's
+  // Returns once it has ended: the host sees what it did. Throws what made it fail.
+  virtual void finish() = 0;
+  // Once it has ended. A copy begins when nothing but its own duration keeps it: submitted, after its lane's
   // previous copy, and after all that it had to wait for.
-  virtual Instant begin() const = 0;
-  virtual Instant end() const = 0;
+  virtual WorkSpan span() const = 0;
+};
+
+// A copy fails where one that it had to wait for has failed. What it has not copied then is as it was.
+class Copy : public DeviceWork {
+ public:
+  // What is computed from now on sees the copy's result, which the host may still have to finish() for.
+  // Throws what made the copy fail, if that is known.
+  virtual void wait() = 0;
 };
 
 struct CopyPiece {
@@ -51,10 +63,6 @@ struct CopyJob {
   Instant issued = std::chrono::steady_clock::now();  // counts as submitted then
 };
 
-struct ComputeSpan {
-  Instant begin, end;
-};
-
 class Device {
  public:
   virtual ~Device() = default;
@@ -62,9 +70,11 @@ class Device {
   virtual PinnedPool& host_memory() = 0;
   // Starts after everything that compute was given so far. Returns at once.
   virtual std::shared_ptr<Copy> submit(CopyJob job) = 0;
-  // Does the work now, which is told when it began: at `earliest`, or later where a pageable copy kept it
-  // that could begin by then. Lets through what it throws.
-  virtual ComputeSpan compute(Instant earliest, const std::function<void(Instant begin)>& work) = 0;
+  // Calls `work` now, which is told when it began: at `earliest`, or later where a pageable copy kept it that
+  // could begin by then. Lets through what it throws. A device that works behind the thread's back may not
+  // have ended what it was given there when this returns.
+  virtual std::shared_ptr<DeviceWork> compute(Instant earliest,
+                                              const std::function<void(Instant begin)>& work) = 0;
 };
 
 }  // namespace stowage

@@ -102,6 +102,9 @@ StepResult Executor::run(const Program& program, const State& batch, Optimizer& 
   } catch (const MemoryRefused& refused) {
     random.put_back();
     return Shortage{step.current(), refused.refusal()};
+  } catch (...) {
+    random.put_back();
+    throw;
   }
 }
 

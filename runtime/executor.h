@@ -41,8 +41,8 @@ struct StepReport {
   PinnedReport pool;  // of host buffers, after the step
 };
 
-// Memory ran out. Unless it was in the optimizer step, weights, optimizer and random state are as before; the
-// next step can run.
+// Memory ran out. Unless it was in the optimizer step, weights, optimizer and random state are as before, and
+// nothing of the step is left: the next one can run. The same holds for whatever run() throws.
 struct Shortage {
   StepId step;  // compute step
   Refusal refusal;
@@ -59,7 +59,8 @@ class Executor {
 
   // One training step. `batch` must be on the device. Programs may change from step to step: weights that the
   // program expects elsewhere are moved before the clock starts. Throws InputError where the program is not
-  // for this chain, or would lose updates of trained weights.
+  // for this chain, or would lose updates of trained weights; MemoryRefused where there is no room for
+  // weights before the step; what a block or a copy that fails throws.
   StepResult run(const Program& program, const State& batch, Optimizer& optimizer);
 
   // All parameters that want gradients, in the order of updates.

@@ -2,7 +2,10 @@
 
 #include <ATen/Parallel.h>
 
-#include <cstdlib>
+#include <utility>
+
+#include "runtime/done_work.h"
+#include "runtime/host_pressure.h"
 
 namespace stowage {
 namespace {
@@ -25,13 +28,15 @@ HostMemorySource paced_pinning(const Pinning& pinning, PacedLinks& links) {
             links.hold_until(until);
             return data;
           },
-          [](void* data) { std::free(data); }};
+          system_memory().give_back};
 }
 
 }  // namespace
 
 HostDevice::HostDevice(const Machine& machine)
-    : links_(machine.links), host_memory_(paced_pinning(machine.host.pinning, links_), machine.host) {
+    : links_(machine.links),
+      host_memory_(watched(paced_pinning(machine.host.pinning, links_)), machine.host,
+                   watched(system_memory())) {
   at::set_num_threads(1);
   Arena::instance().install();
   Arena::instance().set_budget(machine.device.usable());
@@ -39,6 +44,10 @@ HostDevice::HostDevice(const Machine& machine)
 
 HostDevice::~HostDevice() {
   Arena::instance().set_budget({});
+}
+
+std::shared_ptr<DeviceWork> HostDevice::compute(Instant earliest, const std::function<void(Instant)>& work) {
+  return std::make_shared<DoneWork>(links_.compute(earliest, work));
 }
 
 }  // namespace stowage

@@ -29,9 +29,7 @@ class HostDevice final : public Device {
   Arena& memory() override { return Arena::instance(); }
   PinnedPool& host_memory() override { return host_memory_; }
   std::shared_ptr<Copy> submit(CopyJob job) override { return links_.submit(std::move(job)); }
-  ComputeSpan compute(Instant earliest, const std::function<void(Instant)>& work) override {
-    return links_.compute(earliest, work);
-  }
+  std::shared_ptr<DeviceWork> compute(Instant earliest, const std::function<void(Instant)>& work) override;
 
  private:
   PacedLinks links_;

@@ -3,7 +3,7 @@
 namespace stowage {
 
 std::string Refusal::text() const {
-  return std::string(space == Space::device ? "device" : "pinned host") + " memory: requested " +
+  return std::string(space == Space::device ? "device" : "host") + " memory: requested " +
          std::to_string(requested.value) + " B, live " + std::to_string(live.value) + " B, budget " +
          std::to_string(budget.value) + " B";
 }

@@ -31,9 +31,9 @@ class PacedLinks::PacedCopy final : public Copy {
     const std::lock_guard lock(links_.mutex_);
     return ended_at.has_value();
   }
-  void wait() override { links_.wait_for(*this); }
-  Instant begin() const override { return began_at; }
-  Instant end() const override { return *ended_at; }
+  void finish() override { links_.wait_for(*this); }
+  void wait() override { finish(); }
+  WorkSpan span() const override { return {began_at, *ended_at}; }
 
   const CopyJob job;
   Bytes bytes;
@@ -72,9 +72,9 @@ std::shared_ptr<Copy> PacedLinks::submit(CopyJob job) {
   return copy;
 }
 
-ComputeSpan PacedLinks::compute(Instant earliest, const std::function<void(Instant)>& work) {
+WorkSpan PacedLinks::compute(Instant earliest, const std::function<void(Instant)>& work) {
   Lock lock(mutex_);
-  ComputeSpan span{std::max(earliest, host_free_at_), {}};
+  WorkSpan span{std::max(earliest, host_free_at_), {}};
   while (serve_pageable(lock, span.begin)) span.begin = host_free_at_;
   begin_flow(Lane::compute, span.begin, lock);
   lock.unlock();

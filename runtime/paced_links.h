@@ -31,7 +31,7 @@ class PacedLinks {
 
   // As Device has them; copies must not outlive the links.
   std::shared_ptr<Copy> submit(CopyJob job);
-  ComputeSpan compute(Instant earliest, const std::function<void(Instant)>& work);
+  WorkSpan compute(Instant earliest, const std::function<void(Instant)>& work);
   // The compute thread is held up to then; nothing that needs it counts as begun before.
   void hold_until(Instant until);
 

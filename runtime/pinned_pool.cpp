@@ -13,6 +13,10 @@ void* aligned_memory(std::size_t bytes) {
   return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }
 
+HostMemorySource system_memory() {
+  return {aligned_memory, [](void* data) { std::free(data); }};
+}
+
 HostBuffer::HostBuffer(HostBuffer&& other) noexcept
     : pool_(std::exchange(other.pool_, nullptr)),
       data_(std::exchange(other.data_, nullptr)),
@@ -39,8 +43,8 @@ void HostBuffer::mark_pending() const {
   pool_->books_->mark_pending(bytes_);
 }
 
-PinnedPool::PinnedPool(HostMemorySource source, const HostMemory& host)
-    : source_(std::move(source)), host_(host), books_(host.pinned_rounding) {}
+PinnedPool::PinnedPool(HostMemorySource pinned, const HostMemory& host, HostMemorySource pageable)
+    : source_(std::move(pinned)), pageable_(std::move(pageable)), host_(host), books_(host.pinned_rounding) {}
 
 PinnedPool::~PinnedPool() {
   drop_unused();
@@ -57,8 +61,10 @@ HostBuffer PinnedPool::pin(Bytes bytes) {
   if (bytes == Bytes{}) return {};
   const std::lock_guard lock(mutex_);
   const Bytes size = books_->rounded(bytes);
-  std::byte* const data = fixed_ + size <= host_.pinned_limit ? take(size) : nullptr;
-  if (!data) throw MemoryRefused({Space::host, size, fixed_, host_.pinned_limit});
+  if (fixed_ + size > host_.pinned_limit)
+    throw MemoryRefused({Space::host, size, fixed_, host_.pinned_limit});
+  std::byte* const data = take(size);
+  if (!data) throw MemoryRefused({Space::host, size, fixed_, fixed_});  // no more than there is
   fixed_ += size;
   return lend(data, bytes, HostBuffer::Owner::fixed, true);
 }
@@ -74,7 +80,7 @@ HostBuffer PinnedPool::check_out(Bytes bytes) {
     if (std::byte* const data = take(size)) return lend(data, bytes, HostBuffer::Owner::pool, true);
     books_->take_back(bytes);
   }
-  auto* const data = static_cast<std::byte*>(aligned_memory(static_cast<std::size_t>(bytes.value)));
+  auto* const data = static_cast<std::byte*>(pageable_.take(static_cast<std::size_t>(bytes.value)));
   if (!data) throw MemoryRefused({Space::host, bytes, live_, live_});
   return lend(data, bytes, HostBuffer::Owner::system, false);
 }
@@ -130,7 +136,7 @@ void PinnedPool::give_back(const HostBuffer& buffer) {
       books_->give_back(buffer.bytes_);
       return unused_[books_->rounded(buffer.bytes_)].push_back(buffer.data_);
     case HostBuffer::Owner::system:
-      return std::free(buffer.data_);
+      return pageable_.give_back(buffer.data_);
   }
 }
 

@@ -46,19 +46,22 @@ class HostBuffer {
   bool is_new_ = false;
 };
 
-// Of the system, aligned as every buffer is; nullptr where there is none. std::free() gives it back.
-void* aligned_memory(std::size_t bytes);
-
-// How memory is pinned and given back to the system. Taking takes the time that pinning takes.
+// Where host memory comes from and goes back to. Taking takes the time that pinning takes.
 struct HostMemorySource {
   std::function<void*(std::size_t)> take;  // nullptr where there is none; aligned to 64 bytes
   std::function<void(void*)> give_back;
 };
 
+// Of the system, aligned as every buffer is; nullptr where there is none. std::free() gives it back.
+void* aligned_memory(std::size_t bytes);
+// The same as a source.
+HostMemorySource system_memory();
+
 // Any thread.
 class PinnedPool {
  public:
-  PinnedPool(HostMemorySource source, const HostMemory& host);
+  // What is not pinned comes from `pageable`.
+  PinnedPool(HostMemorySource pinned, const HostMemory& host, HostMemorySource pageable = system_memory());
   ~PinnedPool();
   PinnedPool(const PinnedPool&) = delete;
 
@@ -87,7 +90,7 @@ class PinnedPool {
   void give_back(const HostBuffer& buffer);
   void drop_unused();
 
-  const HostMemorySource source_;
+  const HostMemorySource source_, pageable_;
   const HostMemory host_;
   mutable std::mutex mutex_;
   std::optional<PinnedBuckets> books_;               // never absent

@@ -27,8 +27,6 @@ class Recorder {
   void is_pageable(StepId copy) { times_[copy].pageable = true; }
   // The compute thread was pinning host memory; in time order.
   void pinned(Nanos begin, Nanos end) { pinning_.push_back({begin, end, false}); }
-  // When a step has ended; it must have run.
-  Nanos end_of(StepId step) const { return times_[step].end; }
   // Samples come in time order; one that is earlier than its predecessor counts as simultaneous, and of
   // simultaneous ones the highest stays.
   void device_bytes(Nanos at, Bytes bytes);

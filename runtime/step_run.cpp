@@ -1,6 +1,7 @@
 #include "runtime/step_run.h"
 
 #include <ATen/ATen.h>
+#include <torch/csrc/autograd/graph_task.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,18 @@
 #include "runtime/mark.h"
 
 namespace stowage {
+namespace {
+
+// Where the device works behind this thread's back, its memory is freed as this thread sees copies end. Two
+// steps ahead there is always one to compute, and no more is live than in two steps.
+constexpr std::size_t run_ahead = 2;
+
+// The thread itself, or one of autograd's while it waits for that.
+bool works_for(std::thread::id compute) {
+  return std::this_thread::get_id() == compute || torch::autograd::get_current_graph_task_id() >= 0;
+}
+
+}  // namespace
 
 StepRun::StepRun(const Program& program, Device& device, Model& model, StepState& state, Optimizer& optimizer)
     : program_(program),
@@ -24,7 +37,7 @@ StepRun::StepRun(const Program& program, Device& device, Model& model, StepState
   recorder_.device_bytes({}, device.memory().live());
   recorder_.host_bytes({}, device.host_memory().live());
   device.memory().on_shortage([this, compute = std::this_thread::get_id()] {
-    return std::this_thread::get_id() == compute && transfers_.make_room();
+    return works_for(compute) && transfers_.make_room();
   });
 }
 
@@ -37,6 +50,7 @@ StepReport StepRun::run() {
   for (current_ = compute.begin; current_ < compute.end; ++current_) run_step(current_);
   --current_;  // what is refused from here on is the last step's
   transfers_.drain();
+  note_spans();
   report_.loss = state_.loss();
   report_.pool = device_.host_memory().report();
   report_.timeline = recorder_.finish(report_.pool);
@@ -47,12 +61,14 @@ StepReport StepRun::run() {
 // two is part of the later one.
 void StepRun::run_step(StepId id) {
   MemoryPool& memory = device_.memory();
-  const Nanos ready = id == program_.first(Lane::compute) ? Nanos{} : recorder_.end_of(id - 1);
+  if (works_.size() >= run_ahead) works_[works_.size() - run_ahead]->finish();
   transfers_.clear();
-  transfers_.issue_at({id, Edge::ready}, ready);
-  const Nanos arrived = std::max(ready, transfers_.wait_for(id));
+  transfers_.issue_at({id, Edge::ready}, ready_);
+  const Nanos arrived = std::max(ready_, transfers_.wait_for(id));
   StepMemory used{id, {}, {}, {}};
-  const ComputeSpan span = device_.compute(recorder_.instant(arrived), [&](Instant begin) {
+  Instant called;
+  works_.push_back(device_.compute(recorder_.instant(arrived), [&](Instant begin) {
+    called = begin;
     transfers_.clear();
     transfers_.issue_at({id, Edge::begin}, recorder_.since_begin(begin));
     used.before = memory.live();
@@ -61,14 +77,25 @@ void StepRun::run_step(StepId id) {
     used.peak = memory.take_peak();
     free_at(id, Edge::end);
     used.after = memory.live();
-  });
-  const Nanos begin = recorder_.since_begin(span.begin), end = recorder_.since_begin(span.end);
-  recorder_.device_bytes(begin, used.peak);
-  recorder_.device_bytes(end, used.after);
-  recorder_.ran(id, begin, end);
+  }));
+  // Where the device works behind this thread's back, its memory is taken and freed when it is told to.
+  const WorkSpan span =
+      works_.back()->ended() ? works_.back()->span() : WorkSpan{called, std::chrono::steady_clock::now()};
+  ready_ = recorder_.since_begin(span.end);
+  recorder_.device_bytes(recorder_.since_begin(span.begin), used.peak);
+  recorder_.device_bytes(ready_, used.after);
   report_.memory.push_back(used);
   if (refuse_excess_) stowage::refuse_excess(program_, id, used.before, used.after);
-  transfers_.issue_at({id, Edge::end}, end);
+  transfers_.issue_at({id, Edge::end}, ready_);
+}
+
+void StepRun::note_spans() {
+  const StepId first = program_.first(Lane::compute);
+  for (StepId i = 0; i < works_.size(); ++i) {
+    works_[i]->finish();
+    const WorkSpan span = works_[i]->span();
+    recorder_.ran(first + i, recorder_.since_begin(span.begin), recorder_.since_begin(span.end));
+  }
 }
 
 void StepRun::compute(const Step& step) {

@@ -28,6 +28,7 @@ class StepRun {
 
  private:
   void run_step(StepId id);
+  void note_spans();
   void compute(const Step& step);
   void optimize();
   void free_at(StepId id, Edge edge);
@@ -41,6 +42,8 @@ class StepRun {
   Transfers transfers_;
   StepId current_ = 0;
   bool refuse_excess_ = false;
+  Nanos ready_;                                     // when the step before current_ ended, as far as is known
+  std::vector<std::shared_ptr<DeviceWork>> works_;  // by compute step
   StepReport report_;
 };
 

@@ -30,6 +30,14 @@ CopyJob job_of(const Step& step, std::byte* host, const std::vector<c10::Storage
   return job;
 }
 
+// Of a step that was broken off: what made it stop is known already.
+void end_of(Copy& copy) {
+  try {
+    copy.finish();
+  } catch (const std::exception&) {
+  }
+}
+
 }  // namespace
 
 Transfers::Transfers(const Program& program, Device& device, Model& model, StepState& state,
@@ -49,7 +57,7 @@ Transfers::Transfers(const Program& program, Device& device, Model& model, StepS
 
 Transfers::~Transfers() {
   for (Slot& slot : slots_)
-    if (slot.copy) slot.copy->wait();
+    if (slot.copy) end_of(*slot.copy);
 }
 
 // Stores go to the device first, since loads wait for them; each as soon as its host memory is pinned.
@@ -133,7 +141,7 @@ Nanos Transfers::wait_for(StepId step) {
     Slot& slot = this->slot(id);
     if (!slot.copy) throw DefectError("a compute step waits for a copy that waits for a later step");
     slot.copy->wait();
-    arrived = std::max(arrived, recorder_.since_begin(slot.copy->end()));
+    if (slot.copy->ended()) arrived = std::max(arrived, recorder_.since_begin(slot.copy->span().end));
     if (program_.steps[id].lane == Lane::h2d)
       state_.receive(program_.steps[id], std::exchange(slot.storages, {}));
   }
@@ -155,7 +163,9 @@ bool Transfers::clear_next(Lane lane) {
   if (next == next_submit_[static_cast<int>(lane)]) return false;
   Slot& slot = this->slot(next);
   if (!slot.copy->ended()) return false;
-  recorder_.ran(next, recorder_.since_begin(slot.copy->begin()), recorder_.since_begin(slot.copy->end()));
+  slot.copy->finish();  // throws where it has failed
+  const WorkSpan span = slot.copy->span();
+  recorder_.ran(next, recorder_.since_begin(span.begin), recorder_.since_begin(span.end));
   if (lane == Lane::d2h) slot.storages.clear();
   if (lane == Lane::h2d)
     if (const std::optional<BufferId> side = host_side(program_, next)) host_[*side] = {};
@@ -167,20 +177,20 @@ void Transfers::settle_weights(std::uint32_t block) {
   for (StepId id = next_clear_[static_cast<int>(Lane::d2h)]; id < next_submit_[static_cast<int>(Lane::d2h)];
        ++id)
     if (program_.steps[id].kind == StepKind::store_weights && program_.steps[id].block == block)
-      slot(id).copy->wait();
+      slot(id).copy->finish();
 }
 
 bool Transfers::make_room() {
   const StepId next = next_clear_[static_cast<int>(Lane::d2h)];
   if (next == next_submit_[static_cast<int>(Lane::d2h)]) return false;
-  slot(next).copy->wait();
+  slot(next).copy->finish();
   recorder_.count("waits_for_room", ++waits_for_room_);
   return clear_next(Lane::d2h);
 }
 
 void Transfers::drain() {
   for (Slot& slot : slots_)
-    if (slot.copy) slot.copy->wait();
+    if (slot.copy) slot.copy->finish();
   clear();
 }
 

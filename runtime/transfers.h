@@ -34,7 +34,7 @@ class Transfers {
   Nanos wait_for(StepId step);
   // Frees what ended copies leave behind.
   void clear();
-  // Waits until the last store of this block's weights has ended, if there is one.
+  // Returns once the last store of this block's weights has ended, if there is one.
   void settle_weights(std::uint32_t block);
   // Frees some device memory, waiting for a store if need be; false where none is under way.
   bool make_room();

@@ -13,18 +13,21 @@ constexpr double table_deviation = 0.02;
 
 }  // namespace
 
-Transformer::Transformer(const TransformerConfig& config, std::uint64_t seed) {
+Transformer::Transformer(const TransformerConfig& config, std::uint64_t seed, c10::Device place) {
   const at::Generator random = at::detail::createCPUGenerator(seed);
   const bool trained = !config.lora;
   const auto table = [&](std::int64_t rows) {
-    return at::empty({rows, config.width}).normal_(0, table_deviation, random).set_requires_grad(trained);
+    return at::empty({rows, config.width})
+        .normal_(0, table_deviation, random)
+        .to(place)
+        .set_requires_grad(trained);
   };
   embedding_ = table(vocabulary);
   positions_ = table(config.context);
   for (std::int64_t i = 0; i < config.layers; ++i)
-    blocks_.push_back(std::make_unique<TransformerBlock>(config, random));
-  norm_weight_ = at::ones({config.width}).set_requires_grad(trained);
-  norm_bias_ = at::zeros({config.width}).set_requires_grad(trained);
+    blocks_.push_back(std::make_unique<TransformerBlock>(config, random, place));
+  norm_weight_ = at::ones({config.width}, place).set_requires_grad(trained);
+  norm_bias_ = at::zeros({config.width}, place).set_requires_grad(trained);
   head_ = table(vocabulary);
 }
 

@@ -21,8 +21,9 @@ class TransformerBlock;
 
 class Transformer final : public Chain {
  public:
-  // Parameters follow from the configuration and the seed alone; torch's own random state stays as it is.
-  Transformer(const TransformerConfig& config, std::uint64_t seed);
+  // Parameters follow from the configuration and the seed alone, wherever they live; torch's own random state
+  // stays as it is.
+  Transformer(const TransformerConfig& config, std::uint64_t seed, c10::Device place = c10::DeviceType::CPU);
   ~Transformer() override;
 
   std::vector<ChainBlock*> blocks() override;

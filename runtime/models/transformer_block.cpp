@@ -11,25 +11,26 @@ namespace {
 
 constexpr double base_deviation = 0.02;
 
-LayerNorm make_norm(std::int64_t width, bool trained) {
-  return {at::ones({width}).set_requires_grad(trained), at::zeros({width}).set_requires_grad(trained)};
+LayerNorm make_norm(std::int64_t width, bool trained, c10::Device place) {
+  return {at::ones({width}, place).set_requires_grad(trained),
+          at::zeros({width}, place).set_requires_grad(trained)};
 }
 
 // Draws what a block's projections start from.
 class Initializer {
  public:
-  Initializer(const TransformerConfig& config, const at::Generator& random)
-      : lora_(config.lora), random_(random) {}
+  Initializer(const TransformerConfig& config, const at::Generator& random, c10::Device place)
+      : lora_(config.lora), random_(random), place_(place) {}
 
   Projection projection(std::int64_t in, std::int64_t out, double deviation) {
     const bool trained = !lora_;
     Projection made{normal(out, in, deviation).set_requires_grad(trained),
-                    at::zeros({out}).set_requires_grad(trained),
+                    at::zeros({out}, place_).set_requires_grad(trained),
                     {}};
     if (lora_) {
       const double down_deviation = 1 / std::sqrt(static_cast<double>(in));
       made.adapter = Adapter{normal(lora_->rank, in, down_deviation).set_requires_grad(true),
-                             at::zeros({out, lora_->rank}).set_requires_grad(true),
+                             at::zeros({out, lora_->rank}, place_).set_requires_grad(true),
                              lora_->alpha / static_cast<double>(lora_->rank)};
     }
     return made;
@@ -37,11 +38,12 @@ class Initializer {
 
  private:
   at::Tensor normal(std::int64_t rows, std::int64_t columns, double deviation) {
-    return at::empty({rows, columns}).normal_(0, deviation, random_);
+    return at::empty({rows, columns}).normal_(0, deviation, random_).to(place_);
   }
 
   std::optional<LoraConfig> lora_;
   at::Generator random_;
+  c10::Device place_;
 };
 
 }  // namespace
@@ -56,16 +58,17 @@ at::Tensor Projection::operator()(const at::Tensor& x) const {
   return base + at::linear(at::linear(x, adapter->down) * adapter->scale, adapter->up);
 }
 
-TransformerBlock::TransformerBlock(const TransformerConfig& config, const at::Generator& random)
+TransformerBlock::TransformerBlock(const TransformerConfig& config, const at::Generator& random,
+                                   c10::Device place)
     : heads_(config.heads), dropout_(config.dropout) {
   const std::int64_t width = config.width, hidden = config.width * config.ffn_multiple;
   // The stream sums 2 * layers additions, which the projections that end them make up for.
   const double last_deviation = base_deviation / std::sqrt(2.0 * static_cast<double>(config.layers));
-  Initializer draw(config, random);
-  attention_norm_ = make_norm(width, !config.lora);
+  Initializer draw(config, random, place);
+  attention_norm_ = make_norm(width, !config.lora, place);
   qkv_ = draw.projection(width, 3 * width, base_deviation);
   mix_ = draw.projection(width, width, last_deviation);
-  ffn_norm_ = make_norm(width, !config.lora);
+  ffn_norm_ = make_norm(width, !config.lora, place);
   widen_ = draw.projection(width, hidden, base_deviation);
   narrow_ = draw.projection(hidden, width, last_deviation);
 }

@@ -32,7 +32,8 @@ struct Projection {
 
 class TransformerBlock final : public ChainBlock {
  public:
-  TransformerBlock(const TransformerConfig& config, const at::Generator& random);
+  // Parameters are drawn from `random`, the CPU's, and live at `place`.
+  TransformerBlock(const TransformerConfig& config, const at::Generator& random, c10::Device place);
 
   State forward(const State& input) override;
   BlockParameters parameters() const override;

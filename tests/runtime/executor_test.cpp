@@ -4,41 +4,25 @@
 #include <ATen/ATen.h>
 
 #include "runtime/host_device.h"
-#include "simulator/verify.h"
 #include "tests/catch.h"
+#include "tests/runtime/device_conformance.h"
 #include "tests/runtime/small_transformer.h"
 #include "traces/error.h"
 
 using namespace stowage;
 
-namespace {
-
-// Trains under each of the settings; all must leave the same bits as the plain loop, and a timeline that
-// the program allows.
-void compare_all(bool lora, const std::vector<Settings>& all) {
+TEST_CASE("full training under every kind of plan equals a plain loop bit for bit") {
   const Machine machine = test_machine();
   HostDevice device(machine);
-  const Profile profile = small_profile(lora, device);
-  const Training plain = train_plainly(small_transformer(lora), small_batch, 3);
-  for (const Settings& settings : all) {
-    INFO(describe(settings));
-    const Program program = program_of(profile, settings);
-    const auto see = [&](const StepReport& report) {
-      REQUIRE(verify(report.timeline, program, machine, {}) == std::vector<std::string>{});
-    };
-    const Training planned = train(small_transformer(lora), small_batch, 3, device, {program}, see);
-    REQUIRE(difference(plain, planned) == "");
-  }
-}
-
-}  // namespace
-
-TEST_CASE("full training under every kind of plan equals a plain loop bit for bit") {
-  compare_all(false, settings_of_every_kind({SwapMode::two_way}));
+  require_conformance({device, c10::DeviceType::CPU, machine}, false,
+                      settings_of_every_kind({SwapMode::two_way}));
 }
 
 TEST_CASE("training of adapters under every kind of plan equals a plain loop bit for bit") {
-  compare_all(true, settings_of_every_kind({SwapMode::h2d, SwapMode::two_way}));
+  const Machine machine = test_machine();
+  HostDevice device(machine);
+  require_conformance({device, c10::DeviceType::CPU, machine}, true,
+                      settings_of_every_kind({SwapMode::h2d, SwapMode::two_way}));
 }
 
 TEST_CASE("plans may change from step to step") {

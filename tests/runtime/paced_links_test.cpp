@@ -29,7 +29,7 @@ struct Ends {
 };
 
 auto length(const Copy& copy) {
-  return copy.end() - copy.begin();
+  return copy.span().end - copy.span().begin;
 }
 
 void work_for(milliseconds time) {
@@ -48,7 +48,8 @@ TEST_CASE("copies in both directions take from each other what duplex says") {
   second->wait();
   REQUIRE((in.to == in.from));
   // Alone 4 ms each. What they have in common, c, counts half for both: 4 + c / 2 is the length of each.
-  const auto common = std::min(first->end(), second->end()) - std::max(first->begin(), second->begin());
+  const auto common =
+      std::min(first->span().end, second->span().end) - std::max(first->span().begin, second->span().begin);
   REQUIRE(length(*first) >= milliseconds(4) + common / 2 - milliseconds(1));
   REQUIRE(length(*second) >= milliseconds(4) + common / 2 - milliseconds(1));
 }
@@ -59,11 +60,11 @@ TEST_CASE("a pageable copy runs beside no compute, and before the step that coul
   CopyJob job = ends.job(Lane::d2h);
   job.pageable = true;
   const auto copy = paced.submit(std::move(job));
-  const ComputeSpan after = paced.compute(steady_clock::now(), [](Instant) { work_for(milliseconds(2)); });
+  const WorkSpan after = paced.compute(steady_clock::now(), [](Instant) { work_for(milliseconds(2)); });
   REQUIRE(copy->ended());
   REQUIRE((ends.to == ends.from));
   REQUIRE(length(*copy) >= milliseconds(8));  // 4 MB at 0.5 GB/s
-  REQUIRE(after.begin >= copy->end());
+  REQUIRE(after.begin >= copy->span().end);
   REQUIRE(after.end - after.begin >= milliseconds(2));
 }
 
@@ -77,10 +78,10 @@ TEST_CASE("a pageable copy behind a pinned one does not hold compute until its t
   CopyJob job = second.job(Lane::d2h);
   job.pageable = true;
   const auto pageable = paced.submit(std::move(job));
-  const ComputeSpan beside = paced.compute(steady_clock::now(), [](Instant) { work_for(milliseconds(2)); });
+  const WorkSpan beside = paced.compute(steady_clock::now(), [](Instant) { work_for(milliseconds(2)); });
   pageable->wait();
-  REQUIRE(beside.begin < pinned->end());
-  REQUIRE(pageable->begin() >= pinned->end());
+  REQUIRE(beside.begin < pinned->span().end);
+  REQUIRE(pageable->span().begin >= pinned->span().end);
 }
 
 TEST_CASE("a pageable copy begins no earlier than pinning ends") {
@@ -92,7 +93,7 @@ TEST_CASE("a pageable copy begins no earlier than pinning ends") {
   const Instant until = steady_clock::now() + milliseconds(3);
   paced.hold_until(until);
   copy->wait();
-  REQUIRE(copy->begin() >= until);
+  REQUIRE(copy->span().begin >= until);
 }
 
 TEST_CASE("compute beside a copy is slowed") {
@@ -101,10 +102,10 @@ TEST_CASE("compute beside a copy is slowed") {
   Ends ends;
   PacedLinks paced(slowing);
   const auto copy = paced.submit(ends.job(Lane::h2d));
-  const ComputeSpan span = paced.compute(steady_clock::now(), [](Instant) { work_for(milliseconds(2)); });
+  const WorkSpan span = paced.compute(steady_clock::now(), [](Instant) { work_for(milliseconds(2)); });
   copy->wait();
   // 2 ms of work, of which what the copy was beside counts half. The copy may begin a little late.
-  const auto common = std::min(span.end, copy->end()) - std::max(span.begin, copy->begin());
+  const auto common = std::min(span.end, copy->span().end) - std::max(span.begin, copy->span().begin);
   REQUIRE(span.end - span.begin >= milliseconds(2) + common / 2 - milliseconds(1));
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/done_work.h"
 #include "tests/runtime/trainer.h"
 
 namespace stowage {
@@ -16,11 +17,11 @@ class PromptCopy final : public Copy {
   PromptCopy(Instant at, std::shared_ptr<std::uint64_t> turns)
       : at_(at), turns_(std::move(turns)), submitted_(*turns_) {}
   bool ended() const override { return *turns_ > submitted_; }
-  void wait() override {
+  void finish() override {
     if (!ended()) ++*turns_;
   }
-  Instant begin() const override { return at_; }
-  Instant end() const override { return at_; }
+  void wait() override { finish(); }
+  WorkSpan span() const override { return {at_, at_}; }
 
  private:
   const Instant at_;
@@ -50,11 +51,12 @@ std::shared_ptr<Copy> PromptDevice::submit(CopyJob job) {
   return std::make_shared<PromptCopy>(job.issued, turns_);
 }
 
-ComputeSpan PromptDevice::compute(Instant earliest, const std::function<void(Instant)>& work) {
+std::shared_ptr<DeviceWork> PromptDevice::compute(Instant earliest,
+                                                  const std::function<void(Instant)>& work) {
   const Instant begin = std::max(earliest, std::chrono::steady_clock::now());
   work(begin);
   ++*turns_;
-  return {begin, std::max(begin, std::chrono::steady_clock::now())};
+  return std::make_shared<DoneWork>(WorkSpan{begin, std::max(begin, std::chrono::steady_clock::now())});
 }
 
 }  // namespace stowage

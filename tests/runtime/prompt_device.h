@@ -26,7 +26,7 @@ class PromptDevice final : public Device {
   Arena& memory() override { return Arena::instance(); }
   PinnedPool& host_memory() override { return host_memory_; }
   std::shared_ptr<Copy> submit(CopyJob job) override;
-  ComputeSpan compute(Instant earliest, const std::function<void(Instant)>& work) override;
+  std::shared_ptr<DeviceWork> compute(Instant earliest, const std::function<void(Instant)>& work) override;
 
  private:
   PinnedPool host_memory_;

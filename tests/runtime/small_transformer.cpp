@@ -35,7 +35,7 @@ std::vector<Settings> activations_of_every_kind() {
 
 }  // namespace
 
-MakeChain small_transformer(bool lora) {
+MakeChain small_transformer(bool lora, c10::Device place) {
   TransformerConfig config;
   config.layers = small_blocks;
   config.width = 32;
@@ -44,7 +44,7 @@ MakeChain small_transformer(bool lora) {
   config.batch = 2;
   config.ffn_multiple = 2;
   if (lora) config.lora = LoraConfig{4, 8};
-  return [config] { return std::make_unique<Transformer>(config, 1); };
+  return [config, place] { return std::make_unique<Transformer>(config, 1, place); };
 }
 
 State small_batch(int step) {
@@ -52,10 +52,18 @@ State small_batch(int step) {
   return {text.narrow(0, 0, 32).view({2, 16}), text.narrow(0, 1, 32).view({2, 16})};
 }
 
-Profile small_profile(bool lora, Device& device) {
-  const auto chain = small_transformer(lora)();
+MakeBatch small_batches(c10::Device place) {
+  return [place](int step) {
+    State batch = small_batch(step);
+    for (at::Tensor& tensor : batch) tensor = tensor.to(place);
+    return batch;
+  };
+}
+
+Profile small_profile(bool lora, Device& device, c10::Device place) {
+  const auto chain = small_transformer(lora, place)();
   Executor executor(*chain, device);
-  return size_up(executor, *chain, small_batch(0));
+  return size_up(executor, *chain, small_batches(place)(0), device.memory());
 }
 
 std::vector<Settings> settings_of_every_kind(const std::vector<SwapMode>& swap_modes) {

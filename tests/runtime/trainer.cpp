@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "profiler/assemble.h"
-#include "runtime/arena.h"
 #include "runtime/autocast.h"
 #include "runtime/held_state.h"
 #include "runtime/plain_step.h"
@@ -22,7 +21,7 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   if (a.defined() != b.defined()) return false;
   if (!a.defined()) return true;
   if (a.sizes() != b.sizes() || a.dtype() != b.dtype()) return false;
-  const at::Tensor x = a.contiguous(), y = b.contiguous();
+  const at::Tensor x = a.cpu().contiguous(), y = b.cpu().contiguous();
   return std::memcmp(x.data_ptr(), y.data_ptr(), x.nbytes()) == 0;
 }
 
@@ -135,7 +134,7 @@ Training train_plainly(const MakeChain& make_chain, const MakeBatch& batch, int 
     training.gradients.push_back(optimizer.take_gradients());
   }
   training.parameters = copies(trained);
-  training.next_draw = at::rand({8});
+  training.next_draw = at::rand({8}, training.parameters.front().device());
   return training;
 }
 
@@ -157,7 +156,7 @@ Training train(const MakeChain& make_chain, const MakeBatch& batch, int steps, D
   }
   executor.bring_weights_home();
   training.parameters = copies(executor.trained());
-  training.next_draw = at::rand({8});
+  training.next_draw = at::rand({8}, training.parameters.front().device());
   return training;
 }
 
@@ -174,11 +173,11 @@ Program program_of(const Profile& profile, const Settings& settings) {
   return compile(table, expand(table, settings).plan);
 }
 
-Profile size_up(Executor& executor, Chain& chain, const State& batch) {
+Profile size_up(Executor& executor, Chain& chain, const State& batch, MemoryPool& memory) {
   const auto n = static_cast<std::uint32_t>(chain.blocks().size());
-  const Bytes before = Arena::instance().live();
+  const Bytes before = memory.live();
   AdamW optimizer(executor.trained(), AdamWOptions{});
-  const Bytes optimizer_state = Arena::instance().live() - before;
+  const Bytes optimizer_state = memory.live() - before;
   Settings recompute;
   recompute.policy = Policy::recompute;
   const Profile bare = bare_profile(n);

@@ -8,6 +8,7 @@
 
 #include "plan/program.h"
 #include "plan/settings.h"
+#include "runtime/arena.h"
 #include "runtime/executor.h"
 #include "runtime/optimizer.h"
 #include "traces/machine.h"
@@ -56,6 +57,6 @@ Profile bare_profile(std::uint32_t blocks);
 Program program_of(const Profile& profile, const Settings& settings);
 
 // Sizes as they are, from one step that keeps everything and one that recomputes; times are made up.
-Profile size_up(Executor& executor, Chain& chain, const State& batch);
+Profile size_up(Executor& executor, Chain& chain, const State& batch, MemoryPool& memory = Arena::instance());
 
 }  // namespace stowage
