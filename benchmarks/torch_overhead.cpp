@@ -1,0 +1,201 @@
+// What it costs to carry out a plan: a plain LibTorch loop, the plan that keeps everything, and a plan whose
+// copies fit under its compute, on one model, a step of each in turn.
+//
+//   torch_overhead [ROUNDS] [SEED]
+//
+// The keep plan is to cost at most 1 % over the plain loop, the other at most 5 % over keep. Run from the
+// root of the source tree, where data/ is. Exit 0: both hold; 1: one does not.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "benchmarks/machine_name.h"
+#include "benchmarks/torch_errors.h"
+#include "profiler/block_probe.h"
+#include "profiler/host_machine.h"
+#include "profiler/sample.h"
+#include "runtime/executor.h"
+#include "runtime/host_device.h"
+#include "runtime/models/corpus.h"
+#include "runtime/models/transformer.h"
+#include "runtime/plain_step.h"
+#include "traces/error.h"
+
+using namespace stowage;
+
+namespace {
+
+constexpr double keep_aim = 1, overlapped_aim = 5;  // percent
+
+// The loop that everybody writes: forward, backward, the norm of all gradients, AdamW.
+class PlainTraining {
+ public:
+  PlainTraining(const TransformerConfig& config, std::uint64_t seed)
+      : model_(config, seed), parameters_(trained_of(model_)), optimizer_(parameters_, {}) {}
+
+  double step(const State& batch) {
+    const double loss = plain_step(model_, batch);
+    double squares = 0;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      at::Tensor& gradient = parameters_[i].mutable_grad();
+      squares += std::pow(gradient.norm().item<double>(), 2);
+      optimizer_.update(i, parameters_[i].detach(), gradient);
+      gradient.reset();
+    }
+    norm_ = std::sqrt(squares);
+    return loss;
+  }
+
+ private:
+  static std::vector<at::Tensor> trained_of(Chain& chain) {
+    std::vector<at::Tensor> all;
+    const auto add = [&](const std::vector<at::Tensor>& some) {
+      all.insert(all.end(), some.begin(), some.end());
+    };
+    const std::vector<ChainBlock*> blocks = chain.blocks();
+    for (std::size_t i = blocks.size(); i-- > 0;) add(blocks[i]->parameters().weights);
+    add(chain.outer_parameters());
+    return all;
+  }
+
+  Transformer model_;
+  std::vector<at::Tensor> parameters_;
+  AdamW optimizer_;
+  double norm_ = 0;
+};
+
+class PlannedTraining {
+ public:
+  PlannedTraining(const TransformerConfig& config, std::uint64_t seed, Device& device, Program program)
+      : model_(config, seed),
+        executor_(model_, device),
+        optimizer_(executor_.trained(), {}),
+        program_(std::move(program)) {}
+
+  double step(const State& batch) {
+    StepResult result = executor_.run(program_, batch, optimizer_);
+    if (const auto* shortage = std::get_if<Shortage>(&result))
+      throw SystemError("torch_overhead", shortage->refusal.text());
+    StepReport& report = std::get<StepReport>(result);
+    last_ = std::move(report.timeline);
+    return report.loss;
+  }
+  const Timeline& last() const { return last_; }
+
+ private:
+  Transformer model_;
+  Executor executor_;
+  AdamW optimizer_;
+  const Program program_;
+  Timeline last_;
+};
+
+// Copies of half of what is saved, over links that carry it in a small part of the step.
+Machine fast_machine() {
+  Machine machine = host_machine({8LL << 30});
+  machine.links.h2d.rate = machine.links.d2h.rate = {4'000'000'000};
+  return machine;
+}
+
+Program program_under(const Profile& profile, const Settings& settings) {
+  const BlockTable table(profile);
+  return compile(table, expand(table, settings).plan);
+}
+
+struct Times {
+  std::vector<Nanos> plain, keep, overlapped;
+};
+
+Nanos timed(const std::function<double()>& step, std::vector<double>& losses) {
+  const Instant begin = std::chrono::steady_clock::now();
+  losses.push_back(step());
+  return {std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()};
+}
+
+// The cost over `base`, of two steps of one round each time: what else the computer does meets both.
+double percent_over(const std::vector<Nanos>& base, const std::vector<Nanos>& other) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < base.size(); ++i)
+    ratios.push_back(static_cast<double>(other[i].value) / static_cast<double>(base[i].value));
+  std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2),
+                   ratios.end());
+  return 100 * (ratios[ratios.size() / 2] - 1);
+}
+
+void print(const char* name, const std::vector<Nanos>& times) {
+  const Spread spread = spread_of(times);
+  std::printf("  %-22s %9.3f ms, nine of ten within %.3f ms; fastest %.3f ms\n", name,
+              benchmarks::milliseconds(spread.median), benchmarks::milliseconds(spread.half_range),
+              benchmarks::milliseconds(*std::min_element(times.begin(), times.end())));
+}
+
+Times measure(int rounds, std::uint64_t seed) {
+  const TransformerConfig config;
+  HostDevice device(fast_machine());
+  const Corpus corpus("data/alice.txt", {config.batch, config.context});
+  const State first = corpus.batch(seed, 0);
+  Profile profile;
+  {
+    Transformer model(config, seed);
+    ProbeOptions options;
+    options.repeats = 3;
+    profile = probe_blocks({name_of(config), model, first}, device, options).profile;
+  }
+  Settings offload;
+  offload.policy = Policy::offload;
+  offload.scope = Scope::attention;
+  offload.transfer.prefetch = 3;
+  PlainTraining plain(config, seed);
+  PlannedTraining keep(config, seed, device, program_under(profile, {}));
+  PlannedTraining overlapped(config, seed, device, program_under(profile, offload));
+  Times times;
+  std::vector<double> losses;
+  for (int round = -2; round < rounds; ++round) {
+    const State batch = corpus.batch(seed, static_cast<std::uint64_t>(round + 2));
+    const auto run = [&](auto& training, std::vector<Nanos>& into) {
+      at::manual_seed(seed + static_cast<std::uint64_t>(round + 2));
+      const Nanos time = timed([&] { return training.step(batch); }, losses);
+      if (round >= 0) into.push_back(time);
+    };
+    run(plain, times.plain);
+    run(keep, times.keep);
+    run(overlapped, times.overlapped);
+    if (losses[losses.size() - 3] != losses[losses.size() - 2] || losses[losses.size() - 2] != losses.back())
+      throw DefectError("the three loops compute different losses");
+  }
+  std::printf("  of the overlapped plan, stalls: %.3f ms of its last step\n",
+              benchmarks::milliseconds(overlapped.last().step - overlapped.last().compute));
+  return times;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 31;
+    const std::uint64_t seed = argc > 2 ? static_cast<std::uint64_t>(std::atoll(argv[2])) : 1;
+    std::printf("%s; %d rounds, seed %llu\n", benchmarks::machine_name().c_str(), rounds,
+                static_cast<unsigned long long>(seed));
+    const Times times = measure(rounds, seed);
+    print("plain loop", times.plain);
+    print("keep", times.keep);
+    print("copies under compute", times.overlapped);
+    const double keep = percent_over(times.plain, times.keep),
+                 overlapped = percent_over(times.keep, times.overlapped);
+    std::printf("keep over plain: %+.2f%% (aim: at most %.0f%%)\n", keep, keep_aim);
+    std::printf("copies under compute over keep: %+.2f%% (aim: at most %.0f%%)\n", overlapped,
+                overlapped_aim);
+    return keep <= keep_aim && overlapped <= overlapped_aim ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "torch_overhead: %s\n", error.what());
+    return 2;
+  }
+}
