@@ -25,6 +25,16 @@ inline Nanos median(const std::vector<Nanos>& times) {
 inline double step_error(const Figures& figures) {
   return error_of(milliseconds(figures.predicted.step), milliseconds(median(figures.steps)));
 }
+// The middle one of the rounds, each against the profiles around it: what the machine's pace did between
+// rounds is left out.
+inline double paired_error(const Figures& figures) {
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < figures.steps.size(); ++i)
+    errors.push_back(error_of(milliseconds(figures.paired[i]), milliseconds(figures.steps[i])));
+  const auto middle = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2);
+  std::nth_element(errors.begin(), middle, errors.end());
+  return *middle;
+}
 // The worst of all rounds, from the step's own compute times: what is not told by those.
 inline double replay_error(const Figures& figures) {
   double worst = 0;
@@ -95,7 +105,7 @@ inline void print_steps(const char* what, const ErrorFigures& figures) {
 
 // Whether the aims are met.
 inline bool summarize(const std::vector<Trial>& trials, const Aims& aims) {
-  std::vector<double> first, steady, replayed, peaks;
+  std::vector<double> first, steady, paired, replayed, peaks;
   std::size_t refused = 0, pools = 0, equal_pools = 0;
   for (const Trial& trial : trials) {
     if (trial.refused) {
@@ -103,6 +113,7 @@ inline bool summarize(const std::vector<Trial>& trials, const Aims& aims) {
       continue;
     }
     steady.push_back(step_error(trial.steady()));
+    paired.push_back(paired_error(trial.steady()));
     replayed.push_back(replay_error(trial.steady()));
     peaks.push_back(peak_error(trial.steady()));
     if (!trial.later) continue;
@@ -115,6 +126,7 @@ inline bool summarize(const std::vector<Trial>& trials, const Aims& aims) {
   const ErrorFigures steps = figures_of(steady), peak = figures_of(peaks);
   print_steps("steady step", steps);
   print_steps("first step", figures_of(first));
+  print_steps("steady step, each round predicted from the profiles around it", figures_of(paired));
   print_steps("steady step, replayed with its own compute times", figures_of(replayed));
   std::printf(
       "device peak, largest error: %.2f%%; plans over their budget: %zu; pools as predicted: %zu of %zu\n",

@@ -44,6 +44,7 @@ struct Figures {
   std::vector<Bytes> peaks;  // by counted round
   std::vector<Nanos> steps;
   std::vector<Run> replayed;  // the same predicted from the step's own compute times
+  std::vector<Nanos> paired;  // steps by the profile before and the one after it in its round, on average
 };
 
 // A plan, what was said of it, and what it did.
@@ -83,7 +84,7 @@ class Interleaved {
   // In the order of the scenes and their plans.
   std::vector<Scenery> run(const Machine& plain, const DrawScenes& draw) {
     std::vector<Scenery> all = prepare(draw, profile_on(plain));
-    std::vector<Profile> profiles;
+    std::vector<Profile> profiles;  // one before each scene of a counted round, and a last one
     for (int round = 0; round < rounds_.count; ++round) {
       for (Scenery& each : all) {
         Profile profile = profile_on(each.machine);
@@ -92,6 +93,9 @@ class Interleaved {
       }
       rounds_.on_round(round + 1);
     }
+    profiles.push_back(profile_on(all.front().machine));
+    for (std::size_t i = 0; i + 1 < profiles.size(); ++i)
+      pair(BlockTable(profiles[i]), BlockTable(profiles[i + 1]), all[i % all.size()]);
     const BlockTable table(middle(profiles));
     for (Scenery& each : all)
       for (Trial& trial : each.trials) predict(table, each.machine, trial);
@@ -137,6 +141,21 @@ class Interleaved {
     if (trial.first.predicted_pool.totals.served.accesses == 0) return;
     if (!trial.later) trial.later.emplace();
     predict(engine, program, pool, *trial.later);
+  }
+
+  // What one round's steps were to take, by the profiles around them.
+  static void pair(const BlockTable& before, const BlockTable& after, Scenery& scenery) {
+    for (Trial& trial : scenery.trials) {
+      Trial early, late;
+      early.settings = late.settings = trial.settings;
+      predict(before, scenery.machine, early);
+      predict(after, scenery.machine, late);
+      const auto note_mean = [](const Figures& a, const Figures& b, Figures& figures) {
+        figures.paired.push_back({(a.predicted.step.value + b.predicted.step.value) / 2});
+      };
+      note_mean(early.first, late.first, trial.first);
+      if (trial.later) note_mean(*early.later, *late.later, *trial.later);
+    }
   }
 
   static void predict(Engine& engine, const Program& program, PinnedBuckets& pool, Figures& figures) {
