@@ -130,7 +130,7 @@ class TrainCommand final : public Command {
                      Output& output) const {
     const Machine& machine = figures.machine;
     TrainingReview review(figures, first, output);
-    if (autotune_ && !keep_plan_) review.allow_change(budget(machine));
+    if (autotune_ && !keep_plan_) review.allow_change(budget_with(machine, margin(machine)));
     TrainingOptions options;
     options.steps = steps_;
     options.budget = machine.device.usable();
@@ -145,12 +145,6 @@ class TrainCommand final : public Command {
     output.answer(sentence_of(training, review.predicted()));
     output.object(json_of(training, review));
     return training.shortage ? Answer::no : Answer::done;
-  }
-
-  Budget budget(const Machine& machine) const {
-    Budget budget = budget_of(machine);
-    budget.device -= margin(machine);
-    return budget;
   }
 
   Bytes margin(const Machine& machine) const {

@@ -7,16 +7,13 @@
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/prediction.h"
+#include "cli/trainer_target.h"
 #include "cli/tuning.h"
 #include "traces/error.h"
 #include "traces/file.h"
 
 namespace stowage {
 namespace {
-
-void check_target(const std::string& text) {
-  if (text != "native") throw InputError("--target", "", "expected native, not \"" + text + "\"");
-}
 
 class TuneCommand final : public Command {
  public:
@@ -31,14 +28,16 @@ class TuneCommand final : public Command {
     app.add_option("-o,--output", plan_, "Write the plan")->type_name("FILE");
     memory_.declare(app);
     add_size(app, "--margin", margin_, "Device memory to leave unused");
-    app.add_option_function<std::string>("--target", check_target, "In whose words to print the settings")
-        ->type_name("native");
+    target_.declare(app);
     add_count(app, "--threads", threads_, 1, 1024, "Threads to search with (one a core)");
   }
 
   Answer run(Output& output) override {
     const Profile profile = read_profile(profile_);
-    const Tuning tuning = tuned(BlockTable(profile), memory_.apply(read_machine(machine_)));
+    const Machine machine = memory_.apply(read_machine(machine_));
+    if (target_.chosen())
+      return target_.run(profile, machine, budget_with(machine, margin_.value_or(Bytes{})), plan_, output);
+    const Tuning tuning = tuned(BlockTable(profile), machine);
     const auto& best = tuning.result.best;
     if (best && !plan_.empty()) write_file(plan_, to_json(best->plan, profile));
     output.answer(sentence(tuning));
@@ -93,6 +92,7 @@ class TuneCommand final : public Command {
   }
 
   std::string profile_, machine_, plan_;
+  TrainerTarget target_;
   MemoryFlags memory_;
   std::optional<Bytes> margin_;
   std::int64_t threads_ = std::max(1U, std::thread::hardware_concurrency());

@@ -46,13 +46,18 @@ std::string best_sentence(const Tuning& tuning) {
 
 }  // namespace
 
-Tuning run_tuning(const BlockTable& table, const Machine& machine, Bytes margin, unsigned threads) {
+Budget budget_with(const Machine& machine, Bytes margin) {
   if (margin > machine.device.usable())
     throw InputError("--margin", "",
                      "more than the " + readable(machine.device.usable()) + " that the device has");
+  Budget budget = budget_of(machine);
+  budget.device -= margin;
+  return budget;
+}
+
+Tuning run_tuning(const BlockTable& table, const Machine& machine, Bytes margin, unsigned threads) {
   Tuning tuning;
-  tuning.budget = budget_of(machine);
-  tuning.budget.device -= margin;
+  tuning.budget = budget_with(machine, margin);
   tuning.held_back = machine.device.reserved + margin;
   ProgressLine line;
   TuneRequest request;

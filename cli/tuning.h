@@ -20,8 +20,11 @@ struct Tuning {
   Bytes least_device() const { return result.least_bytes() + held_back; }
 };
 
-// Searches with the machine's memory less `margin` for a budget, and shows progress. Throws InputError where
-// the margin is more than there is, and as tune() does.
+// All that the machine has, less `margin` of the device. Throws InputError where the margin is more than
+// there is.
+Budget budget_with(const Machine& machine, Bytes margin);
+// Searches with the machine's memory less `margin` for a budget, and shows progress. Throws as
+// budget_with() and tune() do.
 Tuning run_tuning(const BlockTable& table, const Machine& machine, Bytes margin, unsigned threads);
 
 // One sentence: what is fastest, or what would be needed.
