@@ -44,20 +44,19 @@ struct Standing {
 
 std::string verdict(const Standing& standing, const Budget& budget) {
   const Run& run = standing.chosen.run;
-  return "As it stands it takes " + readable(run.step) + " a step and " +
-         readable(run.peaks.device_reserved) + " on the device: " +
+  return "As it stands it takes " + readable(run.step) + " a step and " + readable(run.peaks.on_device()) +
+         " on the device: " +
          (standing.fits ? "it fits" : "it does not fit the " + readable(budget.device) + " there are") + ".";
 }
 
 std::string sentence(const std::string& family, const Choice& choice, const Budget& budget) {
   if (!choice.best)
     return "Nothing that SimpleTuner can be told for " + family + " fits " + readable(budget.device) +
-           " on the device. The least that would do is " + readable(choice.least.run.peaks.device_reserved) +
+           " on the device. The least that would do is " + readable(choice.least.run.peaks.on_device()) +
            ": " + describe(choice.least.meaning.settings) + ".";
   const Chosen& best = *choice.best;
   return "The fastest that fits, of what SimpleTuner can be told for " + family + ": a step takes " +
-         readable(best.run.step) + " and at most " + readable(best.run.peaks.device_reserved) +
-         " on the device.";
+         readable(best.run.step) + " and at most " + readable(best.run.peaks.on_device()) + " on the device.";
 }
 
 void write_chosen(JsonWriter& json, const Chosen& chosen) {
@@ -75,7 +74,7 @@ std::string json_of(const Choice& choice, const std::optional<Standing>& standin
     json.field("emitted", words).field("bound_ns", choice.best->run.step).field("gap", 0.0);
     json.field("optimal", true).key("plan").raw(*plan);
   }
-  json.field("least_bytes", choice.least.run.peaks.device_reserved);
+  json.field("least_bytes", choice.least.run.peaks.on_device());
   if (standing) {
     json.key("configured").begin_object().field("fits", standing->fits);
     write_chosen(json, standing->chosen);

@@ -107,7 +107,7 @@ class Chooser {
 
   // Below it the device cannot have room, whatever the rest does.
   std::int64_t least_blocks(const Run& run) const {
-    Bytes missing = run.peaks.device_reserved - budget_.device;
+    Bytes missing = run.peaks.on_device() - budget_.device;
     std::vector<Bytes> weights;
     for (const BlockRow& row : table_.rows) weights.push_back(row.sizes.weight);
     std::sort(weights.begin(), weights.end(), std::greater<>());
@@ -124,10 +124,10 @@ class Chooser {
     const Peaks& peaks = chosen.run.peaks;
     const bool host_fits = peaks.host <= budget_.host && peaks.host_pinned <= budget_.pinned;
     const auto rank_by_memory = [](const Chosen& c) {
-      return std::tuple(c.run.peaks.device_reserved, c.run.step);
+      return std::tuple(c.run.peaks.on_device(), c.run.step);
     };
     const auto rank = [](const Chosen& c) {
-      return std::tuple(c.run.step, c.run.peaks.device_reserved, c.run.peaks.host);
+      return std::tuple(c.run.step, c.run.peaks.on_device(), c.run.peaks.host);
     };
     if (host_fits && (!any_least_ || rank_by_memory(chosen) < rank_by_memory(choice_.least))) {
       choice_.least = chosen;
@@ -149,7 +149,7 @@ class Chooser {
 }  // namespace
 
 bool fits(const Run& run, const Budget& budget) {
-  return run.peaks.device_reserved <= budget.device && run.peaks.host <= budget.host &&
+  return run.peaks.on_device() <= budget.device && run.peaks.host <= budget.host &&
          run.peaks.host_pinned <= budget.pinned;
 }
 

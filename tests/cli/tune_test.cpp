@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/cli/process.h"
 #include "tests/traces/refusal.h"
+#include "traces/file.h"
 
 using namespace stowage;
 using namespace stowage::tests;
@@ -110,14 +111,14 @@ TEST_CASE("budgets and targets that make no sense are refused") {
   REQUIRE(workplace.stowage(tune + "--vram 100 --margin 101").err ==
           "stowage: --margin: more than the 100 B that the device has\n");
   REQUIRE(workplace.stowage(tune + "--target rust").err ==
-          "stowage: --target: expected native, not \"rust\"\n");
+          "stowage: --target: expected native or simpletuner, not \"rust\"\n");
   REQUIRE(workplace.stowage(tune + "--threads 0").code == 2);
 }
 
 // Keeping everything takes 217 B, recomputing all 157 B in 170 ns, swapping three of four blocks at most 15 B
 // less. SimpleTuner cannot swap in this family, nor offload.
 TEST_CASE("the best that a trainer can be told is told in its words") {
-  const Workplace place = example_place();
+  const Workplace place;
   place.write("config.json", "{\n  \"--model_family\": \"pixart\",\n  \"--rate\": 1e-4\n}\n");
   const std::string base = "tune profile.json --machine machine.json --target simpletuner ";
   const Ended told = place.stowage(base + "--config config.json --rewrite new.json --vram 176B --json");
@@ -128,13 +129,15 @@ TEST_CASE("the best that a trainer can be told is told in its words") {
   REQUIRE(answer.at("configured").at("fits").boolean());
   REQUIRE(answer.at("configured").at("step_ns").integer() == 170);
   REQUIRE(answer.at("emitted").string().find("\"gradient_checkpointing\": true") != std::string::npos);
-  REQUIRE(read_file(place.path("new.json")).starts_with("{\n  \"--model_family\": \"pixart\",\n  \"--rate\": 1e-4,"));
+  REQUIRE(read_file(place.path("new.json"))
+              .starts_with("{\n  \"--model_family\": \"pixart\",\n  \"--rate\": 1e-4,"));
   const Ended again = place.stowage(base + "--config new.json --vram 176B --json");
   REQUIRE(again.json().at("configured").at("step_ns").integer() == answer.at("step_ns").integer());
 
   REQUIRE(place.stowage(base + "--family pixart --vram 100B").code == 1);
   REQUIRE(place.stowage(base).err == "stowage: --family: expected, or a --config that has model_family\n");
-  REQUIRE(place.stowage(base + "--family fluxx").err.starts_with("stowage: --family: model_family: expected one of"));
+  REQUIRE(place.stowage(base + "--family fluxx")
+              .err.starts_with("stowage: --family: model_family: expected one of"));
   REQUIRE(place.stowage("tune profile.json --machine machine.json --family flux").err ==
           "stowage: --family: expected with --target simpletuner\n");
   place.write("bad.json", R"({"model_family": "flux", "gradient_checkpointing_interval": 0})");
