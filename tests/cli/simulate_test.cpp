@@ -257,6 +257,8 @@ TEST_CASE("a disk takes what the host is not to keep, or says what it lacks") {
   REQUIRE(figure(answer, "step_ns") == 186);
   REQUIRE(figure(answer, "host_peak_bytes") == 68);
   REQUIRE(figure(answer, "disk_peak_bytes") == 40);
+  REQUIRE(figure(answer.at("phases").items()[2], "disk_peak_bytes") == 40);
+  REQUIRE(answer.at("worst_phases").at("disk").string() == "first_step");
   const Ended full = with_disk("39");
   REQUIRE(full.code == 1);
   REQUIRE(full.json().at("space").string() == "disk");

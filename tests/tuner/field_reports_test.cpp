@@ -101,6 +101,31 @@ TEST_CASE("plans are ranked by their peak and not by what they keep") {
   REQUIRE(tune(table, plain_machine(), recompute_within(349)).least_bytes() == Bytes{350});
 }
 
+// musubi-tuner#972: two-way swapping of frozen weights is twice the traffic. 40 blocks of 340 MB, recomputed,
+// on a card that has room for 10 of them: with LoRA, whose gradients are a hundredth of the weights, weights
+// are dropped after use; in a full fine-tune they change, and have to go back.
+TEST_CASE("frozen weights are dropped after use, trained ones are stored") {
+  Profile profile;
+  profile.name = "LoRA";
+  profile.blocks = {block(40, 100'000'000, 1'000'000)};
+  BlockSizes& sizes = profile.blocks[0].sizes;
+  sizes.weight = {340'000'000};
+  TuneRequest request = recompute_within(std::int64_t{10} * 340'000'000);
+  request.budget.host = request.budget.pinned = {64'000 * mebi};
+  request.space.max_prefetch = 1;
+  const auto mode = [&](Bytes gradient, Bytes device) {
+    sizes.gradient = gradient;
+    request.budget.device = device;
+    const TuneResult result = tune(BlockTable(profile), plain_machine(), request);
+    REQUIRE(result.best);
+    REQUIRE(result.best->plan.settings->swap.blocks > 0);
+    return result.best->plan.settings->swap.mode;
+  };
+  REQUIRE(mode(sizes.weight, {(10 + 40) * sizes.weight.value}) == SwapMode::two_way);
+  const Bytes adapter{sizes.weight.value / 100};
+  REQUIRE(mode(adapter, {10 * sizes.weight.value + 40 * adapter.value}) == SwapMode::h2d);
+}
+
 // ninfer#39: where pinned memory counts against the card, swapping weights spends what it frees. 20 frozen
 // blocks of 100 MiB: each that is swapped is 100 less on the device and 100 more that is pinned; two at a
 // time are back on the device, and the margin is 64 MiB.
