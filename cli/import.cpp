@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/recording_input.h"
 #include "cli/recording_text.h"
+#include "cli/time_source.h"
 #include "traces/error.h"
 #include "traces/file.h"
 #include "traces/import/import_json.h"
@@ -36,13 +37,15 @@ class ImportCommand final : public Command {
     app.add_option("-o,--output", profile_, "Write the profile")->type_name("FILE");
     app.add_option("--machine-output", machine_, "Write a machine, links fitted to the recording's copies")
         ->type_name("FILE");
+    times_.declare(app);
     memory_.declare(app);
   }
 
   Answer run(Output& output) override {
     const ImportReport report = recording_.read(output);
     const std::string machine = machine_.empty() ? "" : to_json(machine_from(report, output));
-    if (!profile_.empty()) write_file(profile_, to_json(profile_of(report, recording_.name())));
+    if (!profile_.empty())
+      write_file(profile_, to_json(times_.timed(report, profile_of(report, recording_.name()), output)));
     if (!machine_.empty()) write_file(machine_, machine);
     output.answer(sentence(report));
     output.say("\n" + recording_text(report));
@@ -67,6 +70,7 @@ class ImportCommand final : public Command {
   }
 
   RecordingInput recording_;
+  TimeSource times_;
   std::string profile_, machine_;
   MemoryFlags memory_;
 };

@@ -11,9 +11,14 @@ namespace stowage {
 namespace {
 
 std::string unused_pattern(RecordingFormat format) {
-  const bool names = format == RecordingFormat::kineto || format == RecordingFormat::execution_trace;
-  return names ? "--blocks: matches no range, module or operator"
-               : "--blocks: has no effect on this format, which names none";
+  switch (format) {
+    case RecordingFormat::memory_timeline:
+      return "--blocks: has no effect on this format, which names none";
+    case RecordingFormat::memory_snapshot:
+      return "--blocks: matches no frame of the allocations' stacks (they read file:line:function)";
+    default:
+      return "--blocks: matches no range, module or operator";
+  }
 }
 
 }  // namespace
@@ -25,7 +30,8 @@ void RecordingInput::declare(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   app.add_option("--blocks", options_.blocks,
-                 "Blocks are the ranges, modules or operators whose name this matches")
+                 "Blocks are the ranges, modules or operators whose name this matches; of a snapshot the "
+                 "stack frames, as file:line:function")
       ->type_name("REGEX");
 }
 

@@ -1,72 +1,11 @@
 #include "tests/catch.h"
-#include "tests/traces/import_made_pickle.h"
+#include "tests/traces/import_made_snapshot.h"
 #include "traces/error.h"
-#include "traces/import/import.h"
 
 using namespace stowage;
 using namespace stowage::tests;
 
 namespace {
-
-std::string frame(const std::string& function, int line) {
-  return pickled_dictionary(
-      {{"name", pickled(function)}, {"filename", pickled("model.py")}, {"line", pickled(line)}});
-}
-
-// A snapshot made entry by entry; each comes a microsecond after the one before.
-class MadeSnapshot {
- public:
-  // The stack: functions "forward" at these lines, innermost first, within a training script.
-  MadeSnapshot& allocate(std::int64_t address, std::int64_t bytes, const std::vector<int>& lines = {}) {
-    std::vector<std::string> frames = {frame("malloc", 1)};
-    for (const int line : lines) {
-      frames.push_back(frame("forward", line));
-      frames.push_back(frame("_call_impl", 1790));
-    }
-    frames.push_back(frame("<module>", 3));
-    return entry("alloc", address, bytes, pickled_list(frames));
-  }
-  MadeSnapshot& free(std::int64_t address, std::int64_t bytes) {
-    entry("free_requested", address, bytes, pickled_list({}));
-    --at_;
-    return entry("free_completed", address, bytes, pickled_list({}));
-  }
-  MadeSnapshot& entry(const std::string& action, std::int64_t address, std::int64_t bytes,
-                      const std::string& frames) {
-    entries_.push_back(pickled_dictionary({{"action", pickled(action)},
-                                           {"addr", pickled(address)},
-                                           {"size", pickled(bytes)},
-                                           {"stream", pickled(0)},
-                                           {"time_us", pickled(at_++)},
-                                           {"frames", frames}}));
-    return *this;
-  }
-  MadeSnapshot& wait(std::int64_t micros) {
-    at_ += micros;
-    return *this;
-  }
-  MadeSnapshot& block(std::int64_t bytes, const std::string& state) {
-    blocks_.push_back(pickled_dictionary({{"size", pickled(bytes)}, {"state", pickled(state)}}));
-    held_ += bytes;
-    return *this;
-  }
-
-  ImportReport import() const {
-    const std::string segment = pickled_dictionary({{"device", pickled(0)},
-                                                    {"segment_type", pickled("large")},
-                                                    {"total_size", pickled(held_)},
-                                                    {"blocks", pickled_list(blocks_)}});
-    const std::string whole = pickle_of(
-        pickled_dictionary({{"segments", pickled_list({segment})},
-                            {"device_traces", pickled_list({pickled_list({}), pickled_list({})})},
-                            {"device_traces", pickled_list({pickled_list(entries_), pickled_list({})})}}));
-    return import_recording(*open_bytes(std::span(whole)), "made.pickle", {});
-  }
-
- private:
-  std::int64_t at_ = 1000, held_ = 0;
-  std::vector<std::string> entries_, blocks_;
-};
 
 constexpr int embedding = 10, loop = 20, head = 30;  // lines of the model's forward
 
@@ -105,7 +44,7 @@ TEST_CASE("blocks are the lines of the forward that come round again") {
     REQUIRE(block.bytes.output == Bytes{28});
     REQUIRE(block.bytes.forward_workspace == Bytes{22});  // 100 + 50 - 128
     REQUIRE(block.bytes.gradient == Bytes{7});
-    REQUIRE(block.bytes.backward_rise == Bytes{19});  // -28 + 7 + 40
+    REQUIRE(block.bytes.backward_rise == Bytes{47});  // 7 + 40
   }
   REQUIRE(report.found.blocks[1].forward == Nanos{34000});   // four entries and two waits, 10 and 20
   REQUIRE(report.found.blocks[1].backward == Nanos{35000});  // five entries and a wait of 30
@@ -125,6 +64,28 @@ TEST_CASE("several steps are told apart from several blocks") {
   REQUIRE(report.found.blocks[2].passes.size() == 2);
   REQUIRE(report.found.blocks[2].passes[1].ran);
   REQUIRE(report.steps[1].peak == Bytes{504});  // 483 above the 21 of the first step's gradients
+}
+
+TEST_CASE("a pattern says which frames are a block's") {
+  MadeSnapshot made = training_step();
+  made.block(21, "active_allocated");
+  // The lines 101 and 102 are a block's, 10 and 30 the embedding's and the head's.
+  const ImportReport blocks = made.import({.blocks = "model.py:10[12]:forward$"});
+  REQUIRE(blocks.found.how == FoundBy::pattern);
+  REQUIRE(blocks.found.blocks.size() == 3);
+  REQUIRE(blocks.found.blocks[1].bytes.saved == Bytes{128});
+  REQUIRE(blocks.steps.size() == 1);
+  // The first line is enough: a block lasts until the next one's.
+  const ImportReport first_lines = made.import({.blocks = ":101:"});
+  REQUIRE(first_lines.found.blocks.size() == 3);
+  REQUIRE(first_lines.found.blocks[0].bytes.saved == Bytes{128});
+  REQUIRE(made.import({.blocks = "decoder"}).found.how == FoundBy::nothing);
+  REQUIRE_THROWS_AS(made.import({.blocks = "["}), InputError);
+}
+
+TEST_CASE("what the loss needs is told from the forward and the backward around it") {
+  // 16 B of the head, while 64 B of the embedding are there before and after
+  REQUIRE(training_step().import().steps[0].loss_rise == Bytes{16});
 }
 
 TEST_CASE("what was alive before is found from what is alive in the end") {

@@ -14,13 +14,14 @@ bool ForwardLoops::Chain::pass(ForwardLine next) {
   return begins;
 }
 
-void ForwardLoops::add(std::span<const ForwardLine> lines) {
+void ForwardLoops::add(std::span<const ForwardLine> lines, bool in_block) {
   std::uint32_t chain = 0;
   for (const ForwardLine line : lines.first(std::min(lines.size(), deepest))) {
     ++chains_[chain].allocations;
     chains_[chain].pass(line);
     chain = next_chain(chain, line);
   }
+  if (in_block) chains_[chains_[chain].parent].leads_to_block = true;
   allocations_.push_back(chain);
 }
 
@@ -43,8 +44,9 @@ std::vector<bool> ForwardLoops::loops() const {
        ++chain) {  // a chain comes after the one it goes on from
     const Chain& found = chains_[chain];
     covered[chain] = covered[found.parent] || chosen[found.parent];
-    chosen[chain] =
-        !covered[chain] && found.rounds >= 2 * steps && found.allocations * 10 >= chains_[0].allocations;
+    const bool loop = named_ ? found.leads_to_block
+                             : found.rounds >= 2 * steps && found.allocations * 10 >= chains_[0].allocations;
+    chosen[chain] = loop && !covered[chain];
   }
   return chosen;
 }

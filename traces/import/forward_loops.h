@@ -9,7 +9,7 @@
 
 namespace stowage {
 
-// A line of a function called "forward"; equal lines are equal numbers.
+// A line of a function called "forward", or one that the user named; equal lines are equal numbers.
 using ForwardLine = std::uint32_t;
 
 // One turn of a loop over blocks: allocations [first, last), by the order in which they were added.
@@ -20,7 +20,7 @@ struct ForwardTurn {
   std::size_t first, last;
 };
 
-// Watches the forward lines of each allocation's stack, outermost first.
+// Watches the lines of each allocation's stack, outermost first.
 //
 //   model.py:253  model.py:382  ...     the line 253 holds the loop over blocks, 382 is a block's first line
 //   model.py:253  model.py:386  ...
@@ -31,8 +31,14 @@ struct ForwardTurn {
 // the outermost line of all comes back to the first one seen. Cost: linear in the lines.
 class ForwardLoops {
  public:
-  // `lines` may be empty: an allocation outside any forward.
-  void add(std::span<const ForwardLine> lines);
+  static constexpr std::size_t deepest = 24;  // lines beyond are not looked at
+
+  // `named`: a loop is any chain that leads to a line of which the user said that it is a block's, and no
+  // other.
+  explicit ForwardLoops(bool named) : named_(named) {}
+
+  // `lines` may be empty: an allocation outside any forward. `in_block`: the last line is a block's.
+  void add(std::span<const ForwardLine> lines, bool in_block);
 
   // In the order of `first`. A turn that ends a step lasts until the first allocation outside its loop.
   std::vector<ForwardTurn> turns() const;
@@ -44,16 +50,16 @@ class ForwardLoops {
     ForwardLine line = 0;      // its last
     std::size_t allocations = 0, rounds = 0;
     std::optional<ForwardLine> first, latest;  // of the lines that come next
+    bool leads_to_block = false;
 
     bool pass(ForwardLine next);
   };
-
-  static constexpr std::size_t deepest = 24;
 
   std::uint32_t next_chain(std::uint32_t chain, ForwardLine line);
   std::vector<bool> loops() const;
   std::vector<std::uint32_t> links_of(std::uint32_t chain) const;
 
+  bool named_;
   std::vector<Chain> chains_{1};                           // the first is empty
   std::unordered_map<std::uint64_t, std::uint32_t> next_;  // chain after a chain and a line
   std::vector<std::uint32_t> allocations_;                 // the chain of each

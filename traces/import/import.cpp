@@ -24,7 +24,7 @@ ImportReport import_kineto(ByteWindow& window, const ImportOptions& options) {
 ImportReport import_snapshot(ByteWindow& window, const ImportOptions& options) {
   Repairs repairs;
   const Snapshot snapshot = snapshot_of(read_pickle(window, repairs));
-  ImportReport report = understand(snapshot);
+  ImportReport report = understand(snapshot, options);
   if (options.journal) {
     if (std::optional<SnapshotJournal> found = journal_of(snapshot))
       report.journal = std::move(found->journal);

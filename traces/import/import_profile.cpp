@@ -4,6 +4,7 @@
 
 #include "traces/import/json_text.h"
 #include "traces/import/medians.h"
+#include "traces/import/profile_times.h"
 
 namespace stowage {
 namespace {
@@ -70,12 +71,13 @@ Bytes resident(const ImportReport& report, Bytes input) {
 // loss is computed, what the peak holds beyond the blocks and what they start from; a peak at which the
 // blocks hold little is none of the loss.
 Bytes epilogue_bytes(const ImportReport& report, const Profile& profile) {
-  if (!report.memory || report.found.blocks.empty() || !peaks_with_blocks(report)) return {};
+  if (!report.memory || report.found.blocks.empty()) return {};
   std::vector<Bytes> rises;
   for (const ImportedStep& step : report.steps) {
     if (step.loss_rise) rises.push_back(*step.loss_rise - profile.fixed.output);
   }
   if (!rises.empty()) return at_least_none(median(std::move(rises)));
+  if (!peaks_with_blocks(report)) return {};
   Bytes level = profile.fixed.resident + profile.blocks.front().sizes.input + profile.fixed.output;
   for (const ImportedBlock& block : report.found.blocks) level += block.bytes.saved;
   return at_least_none(report.memory->account.peak - level);
@@ -121,6 +123,7 @@ Profile profile_of(const ImportReport& report, const std::string& name) {
     const Bytes input_gradient = i == 0 ? Bytes{} : input;  // a plan has none before the first block
     profile.blocks.push_back(block_profile(blocks[i], input, input_gradient, grouped));
   }
+  if (report.format == RecordingFormat::memory_snapshot) even_times(profile);
   profile.fixed.optimizer = over_steps(report, [](const StepWork& step) { return step.optimizer; });
   profile.fixed.resident =
       resident(report, profile.blocks.empty() ? Bytes{} : profile.blocks.front().sizes.input);

@@ -9,7 +9,8 @@
 namespace stowage {
 
 // What the recording tells about a step of the model: each block's times and bytes, and around them what
-// belongs to no block. What it does not tell is 0: without a device's times those of the host stand in,
+// belongs to no block. What it does not tell is 0: without a device's times those of the host stand in (a
+// snapshot's alike for blocks that are equal in bytes),
 // weights count as resident. Of a block's last allocation that lives on the profile takes it that it is the
 // block's output, the next one's input. A recording in which no block was found gives one block, "model".
 // `name` becomes the profile's.

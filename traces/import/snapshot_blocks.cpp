@@ -1,8 +1,9 @@
 #include "traces/import/snapshot_blocks.h"
 
 #include <algorithm>
-#include <map>
+#include <functional>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "traces/import/medians.h"
@@ -29,8 +30,18 @@ std::vector<std::size_t> ends_of(const std::vector<MemoryOperation>& log) {
 struct Round {
   const SnapshotPass* pass;
   BlockMemory memory;
+  std::vector<std::size_t> frees;          // of what it kept beside its output, as far as it was freed
+  std::optional<std::size_t> output_free;  // of its output
   std::optional<std::size_t> backward_first, backward_last;
   Bytes gradient, backward_rise;
+
+  // When the block's backward has begun for certain.
+  std::optional<std::size_t> first_free() const {
+    return frees.empty() ? output_free : std::optional(*std::min_element(frees.begin(), frees.end()));
+  }
+  std::size_t last_free() const {
+    return frees.empty() ? *output_free : *std::max_element(frees.begin(), frees.end());
+  }
 };
 
 class Rounds {
@@ -71,6 +82,19 @@ class Rounds {
             .optimizer = latest->backward_first ? positive(end - backward_end) : Nanos{}};
   }
 
+  // How far the level rises between the forward of a step's last block and its backward.
+  std::optional<Bytes> loss_rise(std::size_t step) const {
+    const auto latest = std::find_if(rounds_.rbegin(), rounds_.rend(),
+                                     [&](const Round& round) { return round.pass->step == step; });
+    if (latest == rounds_.rend() || !latest->backward_first) return std::nullopt;
+    Bytes level, highest;
+    for (std::size_t i = latest->pass->last; i < *latest->backward_first; ++i) {
+      level += history_->log[i].bytes;
+      highest = std::max(highest, level);
+    }
+    return highest;
+  }
+
   Nanos time_between(std::size_t first, std::size_t last) const {
     if (history_->log.empty()) return {};
     return std::max(Nanos{}, time_at(last) - time_at(first));
@@ -84,31 +108,64 @@ class Rounds {
 
   void add(const SnapshotPass& pass) {
     const std::span operations = std::span(history_->log).subspan(pass.first, pass.last - pass.first);
-    rounds_.push_back({&pass, memory_of(operations), std::nullopt, std::nullopt, {}, {}});
-    Round& round = rounds_.back();
+    Round& round = rounds_.emplace_back(Round{&pass, memory_of(operations), {}, {}, {}, {}, {}, {}});
+    std::optional<std::size_t> output;
     for (std::size_t i = pass.first; i < pass.last; ++i) {
-      const bool kept = history_->log[i].bytes.value > 0 && ends_[i] >= pass.last && ends_[i] < ends_.size();
-      if (!kept) continue;
-      round.backward_first = std::min(round.backward_first.value_or(ends_[i]), ends_[i]);
-      round.backward_last = std::max(round.backward_last.value_or(ends_[i]), ends_[i]);
+      if (history_->log[i].bytes.value <= 0 || ends_[i] < pass.last) continue;
+      if (output && ends_[*output] < ends_.size()) round.frees.push_back(ends_[*output]);
+      output = i;
     }
+    if (output && ends_[*output] < ends_.size()) round.output_free = ends_[*output];
+  }
+
+  // The backward of a block begins when that of the next one has freed what that block kept, and the output
+  // that went into it; absent where neither is freed in between.
+  std::optional<std::size_t> backward_begin(const Round& round, const Round* next,
+                                            std::size_t forward_end) const {
+    const std::size_t first = *round.first_free();
+    std::size_t begin = forward_end;
+    const auto pass_over = [&](std::size_t free) {
+      if (free < first) begin = std::max(begin, free + 1);
+    };
+    if (next) std::for_each(next->frees.begin(), next->frees.end(), pass_over);
+    if (round.output_free) pass_over(*round.output_free);
+    return begin > forward_end ? std::optional(begin) : std::nullopt;
+  }
+
+  // By round. Where a begin cannot be told it is as long before the first free as in the middle of the
+  // others.
+  std::vector<std::size_t> backward_begins(std::span<const Round> rounds) const {
+    const std::size_t forward_end = rounds.back().pass->last;
+    std::vector<std::optional<std::size_t>> told;
+    std::vector<std::size_t> leads;
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      const Round* next = i + 1 < rounds.size() ? &rounds[i + 1] : nullptr;
+      told.push_back(backward_begin(rounds[i], next, forward_end));
+      if (told.back()) leads.push_back(*rounds[i].first_free() - *told.back());
+    }
+    std::sort(leads.begin(), leads.end());
+    const std::size_t lead = leads.empty() ? 0 : leads[leads.size() / 2];
+    std::vector<std::size_t> begins;
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      const std::size_t first = *rounds[i].first_free();
+      begins.push_back(
+          told[i].value_or(std::max(first - std::min(first, lead), std::min(first, forward_end))));
+    }
+    return begins;
   }
 
   // Of one step. A block's backward lasts until that of the block before it begins.
   void follow_backward(std::size_t first, std::size_t last) {
-    bool reverse = last - first >= 2;
-    for (std::size_t i = first; i < last; ++i) {
-      reverse = reverse && rounds_[i].backward_first;
-      if (reverse && i > first) reverse = *rounds_[i].backward_first < *rounds_[i - 1].backward_first;
-    }
-    if (!reverse) {
-      for (std::size_t i = first; i < last; ++i) rounds_[i].backward_first.reset();
-      return;
-    }
-    const std::size_t step_end = *rounds_[first].backward_last;
-    for (std::size_t i = first; i < last; ++i) {
-      rounds_[i].backward_last = i == first ? step_end : *rounds_[i - 1].backward_first;
-      measure_backward(rounds_[i], step_end);
+    const std::span rounds = std::span(rounds_).subspan(first, last - first);
+    const auto freed = [](const Round& round) { return round.first_free().has_value(); };
+    if (rounds.size() < 2 || !std::all_of(rounds.begin(), rounds.end(), freed)) return;
+    const std::vector<std::size_t> begins = backward_begins(rounds);
+    if (std::adjacent_find(begins.begin(), begins.end(), std::less_equal<>()) != begins.end()) return;
+    const std::size_t step_end = rounds.front().last_free();
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      rounds[i].backward_first = begins[i];
+      rounds[i].backward_last = i == 0 ? std::max(step_end, begins[0]) : begins[i - 1];
+      measure_backward(rounds[i], step_end);
     }
   }
 
@@ -170,8 +227,10 @@ SnapshotBlocks snapshot_blocks(const SnapshotHistory& history, const std::vector
                         .gradient = median(std::move(of.gradient)),
                         .backward_rise = median(std::move(of.rise))};
   }
-  for (std::size_t step = 0; step < steps.size(); ++step)
+  for (std::size_t step = 0; step < steps.size(); ++step) {
     found.steps.push_back(rounds.around_blocks(step, steps[step].begin, steps[step].end));
+    found.loss_rises.push_back(rounds.loss_rise(step));
+  }
   return found;
 }
 

@@ -4,32 +4,57 @@
 #include <map>
 #include <unordered_map>
 
+#include "traces/import/name_pattern.h"
+
 namespace stowage {
 namespace {
 
-// The lines of the forwards in a stack, outermost first. Stacks are shared: each is looked at once.
-class StackLines {
- public:
-  explicit StackLines(const Snapshot& snapshot) : snapshot_(&snapshot) {}
+// What a stack says of where in the model it is.
+struct Place {
+  std::vector<ForwardLine> lines;  // of the forwards, outermost first
+  bool in_block = false;           // the last line is of a frame that the user named
+};
 
-  const std::vector<ForwardLine>& of(const SnapshotEntry& entry) {
-    static const std::vector<ForwardLine> none;
+// Stacks are shared: each is looked at once.
+class Places {
+ public:
+  Places(const Snapshot& snapshot, const std::optional<std::string>& pattern) : snapshot_(&snapshot) {
+    if (pattern) pattern_.emplace(*pattern, "--blocks");
+  }
+
+  const Place& of(const SnapshotEntry& entry) {
+    static const Place none;
     if (entry.frames.kind != PickleValue::Kind::list) return none;
-    const auto [found, added] = stacks_.try_emplace(entry.frames.index);
-    if (!added) return found->second;
-    for (const SnapshotFrame& frame : snapshot_->frames_of(entry)) {
-      if (frame.function != "forward") continue;
-      const auto line = std::pair(frame.file, frame.line);
-      found->second.push_back(
-          numbers_.try_emplace(line, static_cast<ForwardLine>(numbers_.size())).first->second);
-    }
-    std::reverse(found->second.begin(), found->second.end());
+    const auto [found, added] = places_.try_emplace(entry.frames.index);
+    if (added) found->second = place_of(snapshot_->frames_of(entry));
     return found->second;
   }
 
  private:
+  Place place_of(const std::vector<SnapshotFrame>& innermost_first) {
+    Place place;
+    for (auto frame = innermost_first.rbegin(); frame != innermost_first.rend(); ++frame) {
+      place.in_block = pattern_ && pattern_->found_in(text(*frame));
+      if (place.in_block && place.lines.empty()) place.lines.push_back(number({"", "", 0}));  // no forward
+      if (place.in_block || (frame->function == "forward" && place.lines.size() + 1 < ForwardLoops::deepest))
+        place.lines.push_back(number(*frame));
+      if (place.in_block) break;
+    }
+    return place;
+  }
+
+  static std::string text(const SnapshotFrame& frame) {
+    return std::string(frame.file) + ":" + std::to_string(frame.line) + ":" + std::string(frame.function);
+  }
+
+  ForwardLine number(const SnapshotFrame& frame) {
+    const auto next = static_cast<ForwardLine>(numbers_.size());
+    return numbers_.try_emplace({frame.file, frame.line}, next).first->second;
+  }
+
   const Snapshot* snapshot_;
-  std::unordered_map<std::uint32_t, std::vector<ForwardLine>> stacks_;
+  std::optional<NamePattern> pattern_;
+  std::unordered_map<std::uint32_t, Place> places_;
   std::map<std::pair<std::string_view, std::int64_t>, ForwardLine> numbers_;
 };
 
@@ -55,14 +80,14 @@ std::vector<SnapshotPass> passes_of(const std::vector<ForwardTurn>& turns,
 
 }  // namespace
 
-SnapshotHistory history_of(const Snapshot& snapshot) {
+SnapshotHistory history_of(const Snapshot& snapshot, const std::optional<std::string>& pattern) {
   SnapshotHistory history;
   const auto longest = std::max_element(snapshot.history.begin(), snapshot.history.end(),
                                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
   if (longest == snapshot.history.end()) return history;
   history.device = longest - snapshot.history.begin();
-  StackLines lines(snapshot);
-  ForwardLoops loops;
+  Places places(snapshot, pattern);
+  ForwardLoops loops(pattern.has_value());
   std::vector<std::size_t> allocations;  // their places in the log
   for (const SnapshotEntry& entry : *longest) {
     const bool allocates = entry.action == SnapshotAction::allocate;
@@ -71,7 +96,8 @@ SnapshotHistory history_of(const Snapshot& snapshot) {
     if (!allocates && entry.action != SnapshotAction::complete_free) continue;
     if (allocates) {
       allocations.push_back(history.log.size());
-      loops.add(lines.of(entry));
+      const Place& place = places.of(entry);
+      loops.add(place.lines, place.in_block);
     }
     // Entries are in the order in which they were made, whatever their clock says.
     const Nanos before = history.log.empty() ? Nanos{} : history.log.back().at;

@@ -1,6 +1,8 @@
 // One device's part of a snapshot's history: a log of memory operations, and the blocks in it.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "traces/import/forward_loops.h"
@@ -25,8 +27,10 @@ struct SnapshotHistory {
   std::int64_t out_of_memory = 0;  // times that an allocation failed
 };
 
-// Finds the blocks by the lines in allocations' stacks. `snapshot` is only read.
-SnapshotHistory history_of(const Snapshot& snapshot);
+// Finds the blocks by the lines in allocations' stacks: those of the forwards or, with `pattern`, a regular
+// expression, those of the outermost frames that match it as "model.py:382:forward". `snapshot` is only
+// read. Throws InputError if the pattern is none.
+SnapshotHistory history_of(const Snapshot& snapshot, const std::optional<std::string>& pattern);
 
 // The bytes held by the allocator's segments over time, which are `end` after the last entry.
 std::vector<MemorySample> reserved_curve(const std::vector<SnapshotEntry>& entries, Bytes end);

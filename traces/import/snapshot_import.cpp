@@ -120,19 +120,20 @@ void add_notes(const Snapshot& snapshot, const SnapshotHistory& history, ImportR
 
 }  // namespace
 
-ImportReport understand(const Snapshot& snapshot) {
+ImportReport understand(const Snapshot& snapshot, const ImportOptions& options) {
   ImportReport report;
   report.format = RecordingFormat::memory_snapshot;
   for (const auto& entries : snapshot.history) report.events += static_cast<std::int64_t>(entries.size());
-  const SnapshotHistory history = history_of(snapshot);
+  const SnapshotHistory history = history_of(snapshot, options.blocks);
   const bool recorded = !snapshot.history.empty() && !history.log.empty();
   const std::int64_t device =
       recorded || snapshot.segments.empty() ? history.device : snapshot.segments.front().device;
   report.memory = memory_report(snapshot, history, held_by(snapshot, device));
   report.steps = imported_steps(history, report.memory->account);
   SnapshotBlocks found = snapshot_blocks(history, report.steps);
+  for (std::size_t i = 0; i < report.steps.size(); ++i) report.steps[i].loss_rise = found.loss_rises[i];
   report.found.blocks = std::move(found.blocks);
-  report.found.how = report.found.blocks.empty() ? FoundBy::nothing : FoundBy::frames;
+  if (!report.found.blocks.empty()) report.found.how = options.blocks ? FoundBy::pattern : FoundBy::frames;
   if (history.timed) report.time = time_report(report.found.blocks, std::move(found.steps));
   add_notes(snapshot, history, report);
   return report;
