@@ -35,14 +35,6 @@ Program program_for(const Profile& profile, Policy policy) {
   return compile(table, expand(table, settings).plan);
 }
 
-Bytes gradient_bytes(const BlockParameters& parameters) {
-  Bytes sum;
-  for (const auto* list : {&parameters.weights, &parameters.adapters})
-    for (const at::Tensor& parameter : *list)
-      if (parameter.requires_grad()) sum += Bytes{static_cast<std::int64_t>(parameter.nbytes())};
-  return sum;
-}
-
 class BlockProbe {
  public:
   BlockProbe(const ProbeSubject& subject, Device& device, const ProbeOptions& options)
@@ -139,7 +131,7 @@ class BlockProbe {
     const std::vector<ChainBlock*> blocks = chain_.blocks();
     for (std::uint32_t i = 0; i < blocks.size(); ++i)
       all.blocks.push_back({profile_.blocks[i].name, blocks[i]->group(), chain_.last_pass(i).input,
-                            executor_.weight_bytes(i), gradient_bytes(blocks[i]->parameters()),
+                            executor_.weight_bytes(i), executor_.gradient_bytes(i),
                             profile_.blocks[i].saved});
     all.output = chain_.last_pass(blocks.size() - 1).output;
     return all;

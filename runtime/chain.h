@@ -17,7 +17,10 @@ namespace stowage {
 using State = std::vector<at::Tensor>;
 
 struct BlockParameters {
-  std::vector<at::Tensor> weights;   // what a block swap moves; frozen, or trained
+  // What a block swap moves; frozen, or trained. Quantised payloads (integers, scales, zero points, low-rank
+  // parts) are as good as any other: they are moved as they are. What several parts of the chain name (tied
+  // weights) stays on the device.
+  std::vector<at::Tensor> weights;
   std::vector<at::Tensor> adapters;  // trained, and always on the device (LoRA)
 };
 

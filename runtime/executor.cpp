@@ -32,13 +32,19 @@ std::vector<WeightMoves> weight_moves(const Program& program, std::uint32_t bloc
   return moves;
 }
 
-void check_size(const Program& program, std::uint32_t blocks) {
-  const auto lane = program.lane(Lane::compute);
-  const auto forwards =
-      std::count_if(lane.begin(), lane.end(), [](const Step& s) { return s.kind == StepKind::forward; });
-  if (forwards != static_cast<std::ptrdiff_t>(blocks))
+void check_size(const Program& program, std::size_t blocks, std::size_t batches) {
+  std::size_t micro_batches = 0, blocks_run = 0;
+  for (const Step& step : program.lane(Lane::compute)) {
+    micro_batches += step.kind == StepKind::prologue;
+    if (step.kind == StepKind::forward) blocks_run = std::max<std::size_t>(blocks_run, *step.block + 1);
+  }
+  if (blocks_run != blocks)
     throw InputError("program", "blocks",
-                     std::to_string(forwards) + ", the model has " + std::to_string(blocks));
+                     std::to_string(blocks_run) + ", the model has " + std::to_string(blocks));
+  if (micro_batches != batches)
+    throw InputError(
+        "program", "accumulate",
+        std::to_string(micro_batches) + ", but there are " + std::to_string(batches) + " batches");
 }
 
 [[noreturn]] void refuse(const char* setting, const std::string& reason) {
@@ -48,12 +54,9 @@ void check_size(const Program& program, std::uint32_t blocks) {
 // What the simulator knows and this interpreter does not.
 void check_known(const Program& program, std::uint32_t blocks) {
   std::vector<bool> saved(blocks);
-  std::size_t passes = 0;
   for (const Step& step : program.steps) {
     if (of_disk(step.lane))
       refuse("disk_over_bytes", "nothing is put on a disk: expected none, and all offloaded on the host");
-    passes += step.kind == StepKind::epilogue;
-    if (passes > 1) refuse("accumulate", "one micro-batch a step is carried out, not several");
     if (step.kind == StepKind::store_gradient || step.kind == StepKind::load_state)
       refuse("optimizer", "the optimizer runs where the parameters are: expected \"device\"");
     if (step.layer)
@@ -77,9 +80,9 @@ void check_updates_survive(const std::vector<WeightMoves>& moves, Model& model) 
 
 Executor::Executor(Chain& chain, Device& device) : device_(device), model_(chain, device) {}
 
-StepResult Executor::run(const Program& program, const State& batch, Optimizer& optimizer) {
+StepResult Executor::run(const Program& program, std::span<const State> batches, Optimizer& optimizer) {
   check_known(program, model_.size());
-  check_size(program, model_.size());
+  check_size(program, model_.size(), batches.size());
   const std::vector<WeightMoves> moves = weight_moves(program, model_.size());
   check_updates_survive(moves, model_);
   for (std::uint32_t i = 0; i < model_.size(); ++i)
@@ -94,7 +97,7 @@ StepResult Executor::run(const Program& program, const State& batch, Optimizer& 
   });
   const at::AutoGradMode with_gradients(true);
   const RandomState random = RandomState::now();
-  StepState state(model_, batch, listener_);
+  StepState state(model_, batches, listener_);
   StepRun step(program, device_, model_, state, optimizer);
   if (refuse_excess_) step.refuse_excess();
   try {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -34,7 +35,7 @@ struct StepMemory {
 };
 
 struct StepReport {
-  double loss = 0;
+  double loss = 0;           // summed over micro-batches
   double gradient_norm = 0;  // over all trained parameters
   Timeline timeline;         // source "measured"; the name is left to the caller
   std::vector<StepMemory> memory;
@@ -53,20 +54,26 @@ using StepResult = std::variant<StepReport, Shortage>;
 class Executor {
  public:
   // Moves the weights of each block into one storage, and allocates gradients for the outer parameters; their
-  // bytes stay on the device. Chain and device must outlive it. Throws InputError where parts of the chain
-  // share a parameter. Weights that are on the host when it is destroyed are lost: see bring_weights_home().
+  // bytes stay on the device, and so do parameters that parts of the chain share. Chain and device must
+  // outlive it. Weights that are on the host when it is destroyed are lost: see bring_weights_home().
   Executor(Chain& chain, Device& device);
 
-  // One training step. `batch` must be on the device. Programs may change from step to step: weights that the
-  // program expects elsewhere are moved before the clock starts. Throws InputError where the program is not
-  // for this chain, or would lose updates of trained weights; MemoryRefused where there is no room for
+  // One training step. There is a batch for each micro-batch of the program, on the device; gradients add up
+  // over them, as those of several calls of backward() do. Programs may change from step to step: weights
+  // that the program expects elsewhere are moved before the clock starts. Throws InputError where the program
+  // is not for this chain, or would lose updates of trained weights; MemoryRefused where there is no room for
   // weights before the step; what a block or a copy that fails throws.
-  StepResult run(const Program& program, const State& batch, Optimizer& optimizer);
+  StepResult run(const Program& program, std::span<const State> batches, Optimizer& optimizer);
+  StepResult run(const Program& program, const State& batch, Optimizer& optimizer) {
+    return run(program, std::span(&batch, 1), optimizer);
+  }
 
   // All parameters that want gradients, in the order of updates.
   std::vector<at::Tensor> trained() const;
   // What a block swap of this block moves.
   Bytes weight_bytes(std::uint32_t block) { return model_.weights(block).bytes(); }
+  // Of the parameters that this block has to itself.
+  Bytes gradient_bytes(std::uint32_t block) const { return model_.gradient_bytes(block); }
   // Told of each tensor that is saved; nullptr: nobody.
   void listen(SaveListener* listener) { listener_ = listener; }
   // From now on, a model that keeps far more of a forward than the program says ends the step with an

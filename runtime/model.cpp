@@ -3,32 +3,48 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
+#include <utility>
 
 #include "traces/error.h"
 
 namespace stowage {
 namespace {
 
-// Finds a parameter that two parts of the chain call their own: it could not be moved with both.
+// Finds the parameters that several parts of the chain call their own: they cannot be moved with one of them.
 class Owners {
  public:
   void add(const std::vector<at::Tensor>& parameters, const std::string& owner) {
-    for (const at::Tensor& parameter : parameters)
-      if (!seen_.insert(parameter.unsafeGetTensorImpl()).second)
-        throw InputError("model", owner, "has a parameter that belongs to another part of the model as well");
+    for (const at::Tensor& parameter : parameters) {
+      std::vector<std::string>& owners = owners_[parameter.unsafeGetTensorImpl()];
+      if (!owners.empty() && owners.back() == owner)
+        throw InputError("model", owner, "names a parameter twice");
+      owners.push_back(owner);
+    }
+  }
+  // Takes the shared ones out of `parameters`; each is listed once.
+  void set_apart(std::vector<at::Tensor>& parameters, std::vector<at::Tensor>& shared) const {
+    const auto own = std::stable_partition(parameters.begin(), parameters.end(), [&](const at::Tensor& each) {
+      return owners_.at(each.unsafeGetTensorImpl()).size() == 1;
+    });
+    for (auto each = own; each != parameters.end(); ++each)
+      if (std::none_of(shared.begin(), shared.end(), [&](const at::Tensor& s) { return s.is_same(*each); }))
+        shared.push_back(*each);
+    parameters.erase(own, parameters.end());
   }
 
  private:
-  std::unordered_set<const c10::TensorImpl*> seen_;
+  std::unordered_map<const c10::TensorImpl*, std::vector<std::string>> owners_;
 };
 
 }  // namespace
 
 Model::Model(Chain& chain, Device& device) : chain_(chain), blocks_(chain.blocks()) {
   Owners owners;
-  owners.add(chain.outer_parameters(), "outer parameters");
+  std::vector<at::Tensor> shared = chain.outer_parameters();
+  owners.add(shared, "outer parameters");
   std::vector<BlockParameters> parameters;
   for (ChainBlock* block : blocks_) {
     parameters.push_back(block->parameters());
@@ -40,26 +56,29 @@ Model::Model(Chain& chain, Device& device) : chain_(chain), blocks_(chain.blocks
     for (const at::Tensor& tensor : tensors)
       parameter_storages_.insert(tensor.storage().unsafeGetStorageImpl());
   };
-  for (const BlockParameters& block : parameters) {
+  for (BlockParameters& block : parameters) {
+    owners.set_apart(block.weights, shared);
+    owners.set_apart(block.adapters, shared);
     weights_.emplace_back(block.weights, device);
     know(block.weights);
     know(block.adapters);
   }
-  know(chain.outer_parameters());
-  list_trained(parameters);
+  know(shared);
+  list_trained(parameters, shared);
 }
 
-void Model::list_trained(const std::vector<BlockParameters>& parameters) {
+void Model::list_trained(const std::vector<BlockParameters>& parameters,
+                         const std::vector<at::Tensor>& shared) {
   for (std::uint32_t i = size(); i-- > 0;) {
     const BlockParameters& block = parameters[i];
     for (std::size_t w = 0; w < block.weights.size(); ++w)
-      if (block.weights[w].requires_grad()) trained_.push_back({block.weights[w], i, w, {}, false});
+      if (block.weights[w].requires_grad()) trained_.push_back({block.weights[w], i, w, {}});
     for (const at::Tensor& adapter : block.adapters)
-      if (adapter.requires_grad()) trained_.push_back({adapter, i, {}, {}, false});
+      if (adapter.requires_grad()) trained_.push_back({adapter, i, {}, {}});
   }
-  for (const at::Tensor& outer : chain_.outer_parameters())
+  for (const at::Tensor& outer : shared)
     if (outer.requires_grad())
-      trained_.push_back({outer, {}, {}, at::empty_like(outer, outer.options().requires_grad(false)), false});
+      trained_.push_back({outer, {}, {}, at::empty_like(outer, outer.options().requires_grad(false))});
 }
 
 at::Tensor Model::gradient(const Trained& trained) const {
@@ -72,14 +91,41 @@ at::Tensor Model::value(const Trained& trained) const {
                         : trained.parameter.detach();
 }
 
-void Model::collect_outer_gradients() {
+Bytes Model::gradient_bytes(std::uint32_t block) const {
+  Bytes sum;
+  for (const Trained& trained : trained_)
+    if (trained.block == block) sum += Bytes{static_cast<std::int64_t>(trained.parameter.nbytes())};
+  return sum;
+}
+
+void Model::collect_outer_gradients(bool micro_batch_ends) {
   const at::NoGradGuard no_grad;
   for (Trained& outer : trained_) {
+    if (outer.block) continue;
     at::Tensor& made = outer.parameter.mutable_grad();
-    if (outer.block || !made.defined()) continue;
-    outer.has_outer_gradient ? outer.outer_gradient.add_(made) : outer.outer_gradient.copy_(made);
-    outer.has_outer_gradient = true;
-    made.reset();
+    const bool grows_on = outer.has_earlier && outer.parts > 1 && !micro_batch_ends;
+    if (made.defined() && !grows_on) {
+      outer.has_outer_gradient ? outer.outer_gradient.add_(made) : outer.outer_gradient.copy_(made);
+      outer.has_outer_gradient = true;
+      if (!outer.has_earlier) ++outer.parts;
+      made.reset();
+    }
+    if (micro_batch_ends) outer.has_earlier = outer.has_outer_gradient;
+  }
+}
+
+void Model::set_gradients_aside(std::uint32_t block) {
+  for (Trained& trained : trained_)
+    if (trained.block == block) trained.earlier = std::exchange(trained.parameter.mutable_grad(), {});
+}
+
+void Model::add_up_gradients(std::uint32_t block) {
+  const at::NoGradGuard no_grad;
+  for (Trained& trained : trained_) {
+    if (trained.block != block || !trained.earlier.defined()) continue;
+    at::Tensor& made = trained.parameter.mutable_grad();
+    if (made.defined()) trained.earlier.add_(made);
+    made = std::exchange(trained.earlier, {});
   }
 }
 
@@ -91,7 +137,9 @@ void Model::drop_gradients(std::uint32_t block) {
 void Model::drop_gradients() {
   for (Trained& trained : trained_) {
     trained.parameter.mutable_grad().reset();
-    trained.has_outer_gradient = false;
+    trained.earlier.reset();
+    trained.has_outer_gradient = trained.has_earlier = false;
+    trained.parts = 0;
   }
 }
 

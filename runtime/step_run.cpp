@@ -131,7 +131,7 @@ void StepRun::optimize() {
 
 void StepRun::free_at(StepId id, Edge edge) {
   for (const MemoryEffect& effect : program_.effects_at(id, edge))
-    if (!effect.alloc) state_.release(program_.buffers[effect.buffer]);
+    if (!effect.alloc) state_.release(program_.buffers[effect.buffer], program_.steps[id]);
 }
 
 }  // namespace stowage

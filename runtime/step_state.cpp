@@ -11,17 +11,20 @@
 
 namespace stowage {
 
-StepState::StepState(Model& model, const State& batch, SaveListener* listener)
+StepState::StepState(Model& model, std::span<const State> batches, SaveListener* listener)
     : model_(model),
-      batch_(batch),
+      batches_(batches),
       listener_(listener),
-      passes_(model.size()),
       activations_(model.size() + 1),
       wanted_(model.size() + 1),
       activation_gradients_(model.size() + 1) {}
 
 void StepState::prologue() {
-  activations_[0] = HeldState(prologue_.leave(model_.chain().prologue(batch_)));
+  ++begun_;
+  prologue_ = {};
+  passes_.clear();
+  passes_.resize(model_.size());
+  activations_[0] = HeldState(prologue_.leave(model_.chain().prologue(batch())));
   forget_casts();
   wanted_[0] = prologue_.differentiable();
 }
@@ -65,27 +68,30 @@ void StepState::recompute(std::uint32_t block) {
 void StepState::epilogue() {
   GraphPiece graph;
   const at::Tensor loss =
-      model_.chain().epilogue(graph.enter(activations_.back().tensors(), wanted_.back()), batch_);
+      model_.chain().epilogue(graph.enter(activations_.back().tensors(), wanted_.back()), batch());
   graph.leave({loss});
   forget_casts();
-  loss_ = loss.item<double>();
+  loss_ += loss.item<double>();
   activation_gradients_.back() = graph.backward({at::ones_like(loss)});
-  model_.collect_outer_gradients();
+  model_.collect_outer_gradients(false);
 }
 
 void StepState::backward(std::uint32_t block) {
   if (!model_.weights(block).resident())
     throw DefectError("block " + std::to_string(block) + " runs while its weights are on the host");
+  if (is_later()) model_.set_gradients_aside(block);
   State gradients = passes_[block].graph.backward(activation_gradients_[block + 1]);
+  if (is_later()) model_.add_up_gradients(block);
   if (block > 0) {
     activation_gradients_[block] = std::move(gradients);
+    model_.collect_outer_gradients(false);
     return;
   }
   prologue_.backward(gradients);
-  model_.collect_outer_gradients();
+  model_.collect_outer_gradients(true);
 }
 
-void StepState::release(const Buffer& buffer) {
+void StepState::release(const Buffer& buffer, const Step& step) {
   if (buffer.space == Space::host || !buffer.block) return;
   const std::uint32_t i = *buffer.block;
   switch (buffer.kind) {
@@ -101,8 +107,8 @@ void StepState::release(const Buffer& buffer) {
     case BufferKind::weights:
       model_.weights(i).take();
       return;
-    case BufferKind::gradient:
-      model_.drop_gradients(i);
+    case BufferKind::gradient:  // a later micro-batch's was added to the sum when its backward ended
+      if (step.kind != StepKind::backward) model_.drop_gradients(i);
       return;
     case BufferKind::resident:
     case BufferKind::optimizer_state:

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "plan/program.h"
@@ -19,8 +20,10 @@ namespace stowage {
 
 class StepState {
  public:
-  StepState(Model& model, const State& batch, SaveListener* listener);
+  // One batch for each micro-batch of the program.
+  StepState(Model& model, std::span<const State> batches, SaveListener* listener);
 
+  // Of the next micro-batch; nothing of the one before it is left.
   void prologue();
   // `saves`: whether the graph is kept for the backward; else the random state is, for recompute().
   void forward(std::uint32_t block, bool saves);
@@ -28,10 +31,10 @@ class StepState {
   void recompute(std::uint32_t block);
   void backward(std::uint32_t block);
 
-  double loss() const { return loss_; }
+  double loss() const { return loss_; }  // summed over micro-batches
 
-  // A buffer of the program dies on the device.
-  void release(const Buffer& buffer);
+  // A buffer of the program dies on the device as this compute step ends.
+  void release(const Buffer& buffer, const Step& step);
   // The memory that a copy to the host moves; what it held is away from now on.
   std::vector<c10::Storage> send(const Step& copy);
   // How large the pieces are that a copy brings back.
@@ -48,9 +51,12 @@ class StepState {
 
   State run(std::uint32_t block, Pass& pass, SaveHandler& handler);
   void save(std::uint32_t block);
+  const State& batch() const { return batches_[begun_ - 1]; }
+  bool is_later() const { return begun_ > 1; }
 
   Model& model_;
-  const State& batch_;
+  const std::span<const State> batches_;
+  std::size_t begun_ = 0;  // micro-batches
   SaveListener* const listener_;
   GraphPiece prologue_;
   std::vector<Pass> passes_;                 // by block

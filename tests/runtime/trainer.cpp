@@ -40,20 +40,38 @@ std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
   return copies;
 }
 
-// In the order of Executor::trained().
+// In the order of Executor::trained(): what one block has to itself, then what is outside, then what blocks
+// share.
 std::vector<at::Tensor> trained_of(Chain& chain) {
-  std::vector<at::Tensor> trained;
-  const auto add = [&](const std::vector<at::Tensor>& all) {
-    for (const at::Tensor& tensor : all)
-      if (tensor.requires_grad()) trained.push_back(tensor);
-  };
+  std::map<const c10::TensorImpl*, int> owners;
   const std::vector<ChainBlock*> blocks = chain.blocks();
-  for (std::size_t i = blocks.size(); i-- > 0;) {
-    add(blocks[i]->parameters().weights);
-    add(blocks[i]->parameters().adapters);
-  }
-  add(chain.outer_parameters());
+  const auto each = [&](auto&& see) {
+    for (ChainBlock* block : blocks)
+      for (const auto& all : {block->parameters().weights, block->parameters().adapters})
+        for (const at::Tensor& tensor : all) see(tensor);
+  };
+  each([&](const at::Tensor& tensor) { ++owners[tensor.unsafeGetTensorImpl()]; });
+  for (const at::Tensor& tensor : chain.outer_parameters()) ++owners[tensor.unsafeGetTensorImpl()];
+  std::vector<at::Tensor> trained;
+  const auto add = [&](const at::Tensor& tensor, bool own) {
+    if (!tensor.requires_grad() || own != (owners[tensor.unsafeGetTensorImpl()] == 1)) return;
+    for (const at::Tensor& other : trained)
+      if (other.is_same(tensor)) return;
+    trained.push_back(tensor);
+  };
+  for (std::size_t i = blocks.size(); i-- > 0;)
+    for (const auto& all : {blocks[i]->parameters().weights, blocks[i]->parameters().adapters})
+      for (const at::Tensor& tensor : all) add(tensor, true);
+  for (const at::Tensor& tensor : chain.outer_parameters())
+    add(tensor, owners[tensor.unsafeGetTensorImpl()] == 1);
+  each([&](const at::Tensor& tensor) { add(tensor, false); });
   return trained;
+}
+
+int micro_batches(const Program& program) {
+  int count = 0;
+  for (const Step& step : program.steps) count += step.kind == StepKind::prologue;
+  return count;
 }
 
 // Lists what each block saves, once each.
@@ -118,14 +136,16 @@ std::vector<at::Tensor> WatchedOptimizer::take_gradients() {
   return taken;
 }
 
-Training train_plainly(const MakeChain& make_chain, const MakeBatch& batch, int steps) {
+Training train_plainly(const MakeChain& make_chain, const MakeBatch& batch, int steps, int accumulate) {
   const auto chain = make_chain();
   std::vector<at::Tensor> trained = trained_of(*chain);
   WatchedOptimizer optimizer(trained);
   at::manual_seed(seed);
   Training training;
   for (int step = 0; step < steps; ++step) {
-    training.losses.push_back(plain_step(*chain, batch(step)));
+    training.losses.push_back(0);
+    for (int i = 0; i < accumulate; ++i)
+      training.losses.back() += plain_step(*chain, batch(step * accumulate + i));
     for (std::size_t i = 0; i < trained.size(); ++i) {
       at::Tensor& gradient = trained[i].mutable_grad();
       if (gradient.defined()) optimizer.update(i, trained[i].detach(), gradient);
@@ -146,7 +166,11 @@ Training train(const MakeChain& make_chain, const MakeBatch& batch, int steps, D
   at::manual_seed(seed);
   Training training;
   for (int step = 0; step < steps; ++step) {
-    StepResult result = executor.run(programs[step % programs.size()], batch(step), optimizer);
+    const Program& program = programs[step % programs.size()];
+    std::vector<State> batches;
+    for (int i = 0; i < micro_batches(program); ++i)
+      batches.push_back(batch(step * micro_batches(program) + i));
+    StepResult result = executor.run(program, batches, optimizer);
     if (const auto* shortage = std::get_if<Shortage>(&result))
       throw std::runtime_error(shortage->refusal.text());
     const auto& report = std::get<StepReport>(result);
@@ -202,13 +226,8 @@ Profile size_up(Executor& executor, Chain& chain, const State& batch, MemoryPool
   Inventory inventory{"test", {}, states[n], optimizer_state};
   ChainReadings readings;
   for (std::uint32_t i = 0; i < n; ++i) {
-    const BlockParameters parameters = chain.blocks()[i]->parameters();
-    Bytes gradient;
-    for (const auto& all : {parameters.weights, parameters.adapters})
-      for (const at::Tensor& tensor : all)
-        if (tensor.requires_grad()) gradient += Bytes{static_cast<std::int64_t>(tensor.nbytes())};
     inventory.blocks.push_back({"block." + std::to_string(i), "", states[i], executor.weight_bytes(i),
-                                gradient, inventorist.saved[i]});
+                                executor.gradient_bytes(i), inventorist.saved[i]});
     // Prologue, F_0 .. F_{n-1}, E, B_{n-1} .. B_0, O.
     BlockReadings block{readings_of(kept[1 + i]), readings_of(kept[2 * n + 1 - i]), {}, {}};
     block.dropped_rise = dropped[1 + i].peak - dropped[1 + i].before;

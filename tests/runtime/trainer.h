@@ -45,8 +45,9 @@ class WatchedOptimizer final : public Optimizer {
 using MakeChain = std::function<std::unique_ptr<Chain>()>;
 using MakeBatch = std::function<State(int step)>;
 
-// A single LibTorch graph over the whole chain.
-Training train_plainly(const MakeChain& make_chain, const MakeBatch& batch, int steps);
+// A single LibTorch graph over the whole chain, one for each micro-batch; micro-batch i of step s is batch
+// s * accumulate + i.
+Training train_plainly(const MakeChain& make_chain, const MakeBatch& batch, int steps, int accumulate = 1);
 // Under one program after the other, in turns. Each step's report goes to `see`. Throws where a step ran out
 // of memory.
 Training train(const MakeChain& make_chain, const MakeBatch& batch, int steps, Device& device,
