@@ -39,31 +39,35 @@ class Ordering {
   bool streams(std::uint32_t i) const { return plan_.blocks[i].weights == Residence::stream; }
 
   Range forward(std::uint32_t i) {
-    const bool saves = !recomputed(plan_, i) || plan_.blocks[i].scope;
-    return layer_by_layer(StepKind::forward, i, table_.rows[i].forward, {}, saves);
+    const std::optional<Scope> dropped = plan_.blocks[i].scope;
+    const bool saves = !recomputed(plan_, i) || dropped;
+    const auto runs = [](const Layer&) { return true; };
+    return layer_by_layer(StepKind::forward, i, table_.rows[i].forward, runs, saves, dropped);
   }
 
   Range recompute(std::uint32_t i) {
     const std::optional<Scope> scope = plan_.blocks[i].scope;
     const BlockRow& row = table_.rows[i];
     const Nanos time = scope ? *row.scope_forward[static_cast<std::size_t>(*scope)] : row.forward;
-    return layer_by_layer(StepKind::recompute, i, time, scope, true);
+    const auto runs = [&](const Layer& layer) { return !scope || layer.scope == *scope; };
+    return layer_by_layer(StepKind::recompute, i, time, runs, true, scope);
   }
 
   // What no layer takes of the time comes first.
-  Range layer_by_layer(StepKind kind, std::uint32_t i, Nanos time, std::optional<Scope> scope, bool saves) {
+  template <class Runs>
+  Range layer_by_layer(StepKind kind, std::uint32_t i, Nanos time, const Runs& runs, bool saves,
+                       std::optional<Scope> scope) {
     const StepId first = next();
-    const auto runs = [&](const Layer& layer) { return streams(i) && (!scope || layer.scope == *scope); };
-    const std::span<const Layer> layers = table_.layers_of(i);
+    const std::span<const Layer> layers = streams(i) ? table_.layers_of(i) : std::span<const Layer>();
     bool any = false;
     for (const Layer& layer : layers) {
       if (!runs(layer)) continue;
       time -= layer.forward;
       any = true;
     }
-    if (!any || time > Nanos{}) builder_.compute(kind, i, time, saves);
+    if (!any || time > Nanos{}) builder_.compute(kind, i, time, saves, {}, scope);
     for (std::uint32_t layer = 0; layer < layers.size(); ++layer)
-      if (runs(layers[layer])) builder_.compute(kind, i, layers[layer].forward, saves, layer);
+      if (runs(layers[layer])) builder_.compute(kind, i, layers[layer].forward, saves, layer, scope);
     return {first, next()};
   }
 

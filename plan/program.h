@@ -53,6 +53,8 @@ struct Step {
   Trigger issue;                            // copies; ascending along a lane
   bool saves = true;                        // forward: whether autograd keeps what the backward needs
   std::optional<std::uint32_t> layer = {};  // of the block's layers, where it works on that one alone
+  // Forward: the part that is dropped and made again; recompute: the part that is. Absent: the whole block.
+  std::optional<Scope> scope = {};
 
   bool is_copy() const { return lane != Lane::compute; }
 };

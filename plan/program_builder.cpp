@@ -6,8 +6,8 @@
 namespace stowage {
 
 StepId ProgramBuilder::compute(StepKind kind, std::optional<std::uint32_t> block, Nanos duration, bool saves,
-                               std::optional<std::uint32_t> layer) {
-  program_.steps.push_back({kind, Lane::compute, block, {}, duration, {}, {}, saves, layer});
+                               std::optional<std::uint32_t> layer, std::optional<Scope> scope) {
+  program_.steps.push_back({kind, Lane::compute, block, {}, duration, {}, {}, saves, layer, scope});
   return static_cast<StepId>(program_.steps.size() - 1);
 }
 

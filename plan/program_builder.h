@@ -14,7 +14,7 @@ class ProgramBuilder {
  public:
   // Appends to the compute lane.
   StepId compute(StepKind kind, std::optional<std::uint32_t> block, Nanos duration, bool saves = true,
-                 std::optional<std::uint32_t> layer = {});
+                 std::optional<std::uint32_t> layer = {}, std::optional<Scope> scope = {});
 
   const Step& step(StepId compute) const { return program_.steps[compute]; }
   StepId compute_steps() const { return static_cast<StepId>(program_.steps.size()); }

@@ -52,8 +52,7 @@ void check_size(const Program& program, std::size_t blocks, std::size_t batches)
 }
 
 // What the simulator knows and this interpreter does not.
-void check_known(const Program& program, std::uint32_t blocks) {
-  std::vector<bool> saved(blocks);
+void check_known(const Program& program) {
   for (const Step& step : program.steps) {
     if (of_disk(step.lane))
       refuse("disk_over_bytes", "nothing is put on a disk: expected none, and all offloaded on the host");
@@ -61,9 +60,6 @@ void check_known(const Program& program, std::uint32_t blocks) {
       refuse("optimizer", "the optimizer runs where the parameters are: expected \"device\"");
     if (step.layer)
       refuse("swap_mode", "whole blocks are swapped, not layers: expected another than \"stream\"");
-    if (step.kind == StepKind::forward) saved[*step.block] = step.saves;
-    if (step.kind == StepKind::recompute && saved[*step.block])
-      refuse("scope", "blocks are recomputed whole, not one scope of block " + std::to_string(*step.block));
   }
 }
 
@@ -81,7 +77,7 @@ void check_updates_survive(const std::vector<WeightMoves>& moves, Model& model) 
 Executor::Executor(Chain& chain, Device& device) : device_(device), model_(chain, device) {}
 
 StepResult Executor::run(const Program& program, std::span<const State> batches, Optimizer& optimizer) {
-  check_known(program, model_.size());
+  check_known(program);
   check_size(program, model_.size(), batches.size());
   const std::vector<WeightMoves> moves = weight_moves(program, model_.size());
   check_updates_survive(moves, model_);

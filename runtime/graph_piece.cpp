@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "traces/error.h"
+
 namespace stowage {
 namespace {
 
@@ -65,6 +67,8 @@ State GraphPiece::leave(const State& outputs) {
 }
 
 State GraphPiece::backward(const State& output_gradients) {
+  if (std::exchange(spent_, true))
+    throw DefectError("a block's graph is gone: its backward has been already");
   ag::edge_list roots;
   ag::variable_list gradients;
   for (std::size_t i = 0; i < edges_.size(); ++i) {

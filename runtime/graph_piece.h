@@ -26,14 +26,17 @@ class GraphPiece {
   // Which outputs can take a gradient.
   const std::vector<bool>& differentiable() const { return differentiable_; }
 
-  // Runs the graph backwards, once, and forgets it. Gradients of parameters go to their grad(). Returns those
-  // of the inputs, undefined where there is none. Undefined gradients of outputs are left out.
+  // Runs the graph backwards, and forgets it: a second time is a DefectError. (Nothing of a step that is over
+  // holds a graph, so that a caller has nothing to go back through again.) Gradients of parameters go to
+  // their grad(). Returns those of the inputs, undefined where there is none. Undefined gradients of outputs
+  // are left out.
   State backward(const State& output_gradients);
 
  private:
   std::shared_ptr<State> input_gradients_ = std::make_shared<State>();
   std::vector<torch::autograd::Edge> edges_;
   std::vector<bool> differentiable_;
+  bool spent_ = false;
 };
 
 }  // namespace stowage

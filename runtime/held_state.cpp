@@ -28,6 +28,21 @@ const State& HeldState::tensors() const {
   return state_;
 }
 
+std::optional<std::size_t> HeldState::index_of(const c10::Storage& storage) const {
+  std::vector<c10::Storage> storages;
+  for (const at::Tensor& tensor : tensors()) {
+    const std::size_t index = place_of(tensor, storages);
+    if (storages[index].is_alias_of(storage)) return index;
+  }
+  return {};
+}
+
+c10::Storage HeldState::storage(std::size_t index) const {
+  std::vector<c10::Storage> storages;
+  for (const at::Tensor& tensor : tensors()) place_of(tensor, storages);
+  return storages[index];
+}
+
 std::vector<c10::Storage> HeldState::take() {
   std::vector<c10::Storage> storages;
   for (const at::Tensor& tensor : tensors())

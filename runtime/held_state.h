@@ -1,6 +1,8 @@
 // A state between two blocks, which may be away for a while.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "runtime/chain.h"
@@ -16,6 +18,9 @@ class HeldState {
 
   // Throws DefectError while the state is away.
   const State& tensors() const;
+  // Its storages, each once, in the order of the first tensor on it: the same while it is away and after.
+  std::optional<std::size_t> index_of(const c10::Storage& storage) const;
+  c10::Storage storage(std::size_t index) const;
 
   // Hands over the memory of all tensors, each storage once; how the tensors lie in it is remembered.
   std::vector<c10::Storage> take();

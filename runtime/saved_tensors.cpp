@@ -1,7 +1,5 @@
 #include "runtime/saved_tensors.h"
 
-#include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -32,13 +30,8 @@ class SavedTensors::Hooks final : public torch::autograd::SavedVariableHooks {
   void call_pack_hook(const at::Tensor& tensor) override {
     version_ = tensor.unsafeGetTensorImpl()->version_counter();
     version_at_save_ = version_.current_version();
-    if (!owner_->counts(tensor)) {
-      held_ = tensor.detach();
-      return;
-    }
-    storage_ = owner_->index_of(tensor.storage());
-    recipe_.emplace(tensor);
-    if (owner_->listener_) owner_->listener_->on_save({owner_->block_, storage_, tensor, current_scope()});
+    place_ = owner_->place_of(tensor, true);
+    owner_->note(tensor, place_);
   }
 
   // Autograd leaves this check to the hooks.
@@ -46,56 +39,77 @@ class SavedTensors::Hooks final : public torch::autograd::SavedVariableHooks {
     if (version_.current_version() != version_at_save_)
       throw InputError("model", "block " + std::to_string(owner_->block_),
                        "changes a tensor in place that its backward needs");
-    return recipe_ ? recipe_->on(owner_->storage(storage_)) : held_;
+    return owner_->tensor_at(place_);
   }
 
  private:
   const std::shared_ptr<SavedTensors> owner_;
   c10::VariableVersion version_;
   std::uint32_t version_at_save_ = 0;
-  at::Tensor held_;  // where it is not counted
-  std::uint32_t storage_ = 0;
-  std::optional<TensorRecipe> recipe_;
+  SavedPlace place_;
 };
 
 SavedTensors::SavedTensors(std::uint32_t block, const std::unordered_set<StorageKey>& parameters,
-                           const State& input, SaveListener* listener)
-    : block_(block), parameters_(parameters), listener_(listener) {
-  for (const at::Tensor& tensor : input) input_.push_back(key_of(tensor));
-}
+                           const HeldState& input, SaveListener* listener)
+    : block_(block), parameters_(parameters), input_(input), listener_(listener) {}
 
 std::unique_ptr<torch::autograd::SavedVariableHooks> SavedTensors::next_hooks() {
   return std::make_unique<Hooks>(shared_from_this());
 }
 
-bool SavedTensors::counts(const at::Tensor& tensor) const {
-  if (!is_plain(tensor)) return false;
-  const StorageKey key = key_of(tensor);
-  return !parameters_.contains(key) && std::find(input_.begin(), input_.end(), key) == input_.end();
+bool SavedTensors::is_parameter(const at::Tensor& tensor) const {
+  return parameters_.contains(key_of(tensor));
 }
 
-std::uint32_t SavedTensors::index_of(const c10::Storage& storage) {
-  const auto [found, is_new] = index_.try_emplace(storage.unsafeGetStorageImpl(), size());
-  if (is_new) {
-    storages_.push_back(storage);
-    bytes_.push_back({static_cast<std::int64_t>(storage.nbytes())});
+SavedPlace SavedTensors::place_of(const at::Tensor& tensor, bool saves) {
+  SavedPlace place;
+  if (is_plain(tensor) && !is_parameter(tensor)) {
+    place.input = input_.index_of(tensor.storage());
+    if (!place.input) place.storage = index_of(tensor.storage(), saves);
   }
-  return found->second;
+  if (place.input || place.storage)
+    place.recipe.emplace(tensor);
+  else
+    place.held = tensor.detach();
+  return place;
+}
+
+at::Tensor SavedTensors::tensor_at(const SavedPlace& place) const {
+  if (!place.recipe) return place.held;
+  if (place.input) return place.recipe->on(input_.storage(*place.input));
+  if (!is_here(*place.storage))
+    throw DefectError("block " + std::to_string(block_) + " needs saved storage " +
+                      std::to_string(*place.storage) + " while it is away");
+  return place.recipe->on(entries_[*place.storage].storage);
+}
+
+std::optional<std::uint32_t> SavedTensors::index_of(const c10::Storage& storage, bool saves) {
+  const StorageKey key = storage.unsafeGetStorageImpl();
+  const auto known = index_.find(key);
+  if (known != index_.end()) return known->second;
+  if (!saves) return {};
+  const bool stays = !dropping_ || starts_.contains(key);
+  entries_.push_back({stays ? storage : c10::Storage(),
+                      storage.getWeakStorageImpl(),
+                      {static_cast<std::int64_t>(storage.nbytes())}});
+  return index_[key] = size() - 1;
+}
+
+void SavedTensors::note(const at::Tensor& tensor, const SavedPlace& place) {
+  if (expected_) expected_->check(saves_, tensor);
+  ++saves_;
+  if (dropping_) dropping_->note(tensor, place.storage);
+  if (!listener_ || !place.storage) return;
+  const Scope scope = starts_.contains(key_of(tensor)) ? Scope::other : current_scope();
+  listener_->on_save({block_, *place.storage, tensor, scope});
 }
 
 c10::Storage SavedTensors::take(std::uint32_t index) {
-  return std::exchange(storages_[index], c10::Storage());
+  return std::exchange(entries_[index].storage, c10::Storage());
 }
 
 void SavedTensors::put(std::uint32_t index, c10::Storage storage) {
-  storages_[index] = std::move(storage);
-}
-
-const c10::Storage& SavedTensors::storage(std::uint32_t index) const {
-  if (!storages_[index])
-    throw DefectError("block " + std::to_string(block_) + " needs saved storage " + std::to_string(index) +
-                      " while it is away");
-  return storages_[index];
+  entries_[index].storage = std::move(storage);
 }
 
 }  // namespace stowage

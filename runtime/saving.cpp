@@ -29,32 +29,28 @@ class AskingEngine final : public ag::Engine {
 
 class DroppedHooks final : public ag::SavedVariableHooks {
  public:
-  void call_pack_hook(const at::Tensor&) override {}
+  explicit DroppedHooks(SaveLedger& ledger) : ledger_(ledger) {}
+  void call_pack_hook(const at::Tensor& tensor) override { ledger_.note(tensor); }
   at::Tensor call_unpack_hook() override {
     throw DefectError("the graph of a forward that saves nothing was used");
   }
-};
 
-class CountingHandler final : public SaveHandler {
- public:
-  std::unique_ptr<ag::SavedVariableHooks> next_hooks() override {
-    ++saves;
-    return std::make_unique<DroppedHooks>();
-  }
-  int saves = 0;
+ private:
+  SaveLedger& ledger_;
 };
 
 // What is relied on is internal to LibTorch, so it is tried once before anything is built on it.
 bool install() {
   ag::set_default_engine_stub(&AskingEngine::instance);
-  CountingHandler counting;
-  SaveHandler* const outer = std::exchange(handler_now, &counting);
+  SaveLedger saves(0);
+  DropSaved dropping(saves);
+  SaveHandler* const outer = std::exchange(handler_now, &dropping);
   {
     const at::AutoGradMode on(true);
     at::zeros({1}).set_requires_grad(true).exp();  // saves its result
   }
   handler_now = outer;
-  if (counting.saves != 1)
+  if (saves.size() != 1)
     throw SystemError("saved tensors",
                       "this LibTorch does not ask who keeps the tensors that autograd saves");
   return true;
@@ -72,7 +68,7 @@ SaveGuard::~SaveGuard() {
 }
 
 std::unique_ptr<ag::SavedVariableHooks> DropSaved::next_hooks() {
-  return std::make_unique<DroppedHooks>();
+  return std::make_unique<DroppedHooks>(ledger_);
 }
 
 }  // namespace stowage

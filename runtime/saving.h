@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "runtime/save_ledger.h"
+
 namespace stowage {
 
 // Asked for a pair of hooks at each save.
@@ -27,10 +29,16 @@ class SaveGuard {
   SaveHandler* outer_;
 };
 
-// Keeps nothing: for a pass whose graph is never used. A tensor dies with the operator that saved it.
+// Keeps nothing but a note of each tensor: for a pass whose graph is never used. A tensor dies with the
+// operator that saved it.
 class DropSaved final : public SaveHandler {
  public:
+  // The ledger must outlive the pass.
+  explicit DropSaved(SaveLedger& ledger) : ledger_(ledger) {}
   std::unique_ptr<torch::autograd::SavedVariableHooks> next_hooks() override;
+
+ private:
+  SaveLedger& ledger_;
 };
 
 }  // namespace stowage

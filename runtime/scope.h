@@ -26,7 +26,19 @@ Scope current_scope();
 // the parameters and the random state alone, as a block is of its input, and owns what it captures: it may be
 // called again when the block's forward is long over.
 using ScopeBody = std::function<State(const State& inputs)>;
-State in_scope(Scope scope, const State& inputs, ScopeBody body);
+State in_scope(Scope scope, const State& inputs, const ScopeBody& body);
+
+// For its lifetime, carries out what runs in_scope() on this thread. Not asked for parts within parts.
+class ScopeRunner {
+ public:
+  ScopeRunner();
+  virtual ~ScopeRunner();
+  ScopeRunner(const ScopeRunner&) = delete;
+  virtual State run(Scope scope, const State& inputs, const ScopeBody& body) = 0;
+
+ private:
+  ScopeRunner* const outer_;
+};
 
 // Told of each change of scope on this thread, to measure time by scope. nullptr: nobody. Returns the one
 // before.

@@ -103,7 +103,7 @@ void StepRun::compute(const Step& step) {
     case StepKind::prologue:
       return state_.prologue();
     case StepKind::forward:
-      return state_.forward(*step.block, step.saves);
+      return state_.forward(step);
     case StepKind::epilogue:
       return state_.epilogue();
     case StepKind::recompute:

@@ -1,6 +1,7 @@
 #include "runtime/step_state.h"
 
 #include <ATen/ATen.h>
+#include <c10/util/ScopeExit.h>
 
 #include <string>
 #include <utility>
@@ -42,27 +43,39 @@ State StepState::run(std::uint32_t block, Pass& pass, SaveHandler& handler) {
   return output;
 }
 
-void StepState::save(std::uint32_t block) {
+void StepState::save(std::uint32_t block, std::optional<Scope> repeated) {
   Pass& pass = passes_[block];
-  pass.saved = std::make_shared<SavedTensors>(block, model_.parameter_storages(),
-                                              activations_[block].tensors(), listener_);
+  pass.saved =
+      std::make_shared<SavedTensors>(block, model_.parameter_storages(), activations_[block], listener_);
+  if (pass.saves) pass.saved->expect(&*pass.saves);
+  PartRunner parts(block, repeated, *pass.saved, listener_);
   activations_[block + 1] = HeldState(run(block, pass, *pass.saved));
+  if (pass.saves) pass.saves->check_count(pass.saved->saves());
+  pass.repeated = parts.finish();
 }
 
-void StepState::forward(std::uint32_t block, bool saves) {
-  if (saves) return save(block);
-  passes_[block].random = RandomState::now();
+void StepState::forward(const Step& step) {
+  const std::uint32_t block = *step.block;
+  if (step.saves) return save(block, step.scope);
+  Pass& pass = passes_[block];
+  pass.conditions.emplace();
+  pass.saves.emplace(block);
   // With a graph, though nothing of it stays: the kernels are those that recompute() will use.
   Pass dropped;
-  DropSaved nothing;
+  DropSaved nothing(*pass.saves);
   activations_[block + 1] = HeldState(run(block, dropped, nothing));
 }
 
 void StepState::recompute(std::uint32_t block) {
-  const RandomState later = RandomState::now();
-  passes_[block].random->put_back();
+  Pass& pass = passes_[block];
+  if (!pass.conditions) {
+    for (const RepeatedPart& part : pass.repeated) part.repeat(*pass.saved);
+    return;
+  }
+  const ForwardConditions later;
+  const auto put_back = c10::make_scope_exit([&] { later.put_back(); });
+  pass.conditions->put_back();
   save(block);
-  later.put_back();
 }
 
 void StepState::epilogue() {
@@ -103,6 +116,7 @@ void StepState::release(const Buffer& buffer, const Step& step) {
       return;
     case BufferKind::saved:  // all of a block's die at once
       passes_[i].saved.reset();
+      passes_[i].repeated.clear();
       return;
     case BufferKind::weights:
       model_.weights(i).take();
@@ -128,6 +142,7 @@ std::vector<c10::Storage> StepState::send(const Step& copy) {
                              std::to_string(passes_[i].saved->size()) + ": the profile is of another model");
       return {passes_[i].saved->take(*copy.storage)};
     case StepKind::store_input:
+      if (copy.bytes == Bytes{}) return {};  // what a scope starts from is a saved tensor of another
       return activations_[i].take();
     default:
       return {model_.weights(i).take()};
@@ -140,6 +155,7 @@ std::vector<Bytes> StepState::sizes(const Step& copy) const {
     case StepKind::restore_saved:
       return {passes_[i].saved->bytes(*copy.storage)};
     case StepKind::restore_input:
+      if (copy.bytes == Bytes{}) return {};
       return activations_[i].sizes();
     default:
       return {model_.weights(i).bytes()};
@@ -152,7 +168,8 @@ void StepState::receive(const Step& copy, std::vector<c10::Storage> storages) {
     case StepKind::restore_saved:
       return passes_[i].saved->put(*copy.storage, std::move(storages.front()));
     case StepKind::restore_input:
-      return activations_[i].put(storages);
+      if (copy.bytes > Bytes{}) activations_[i].put(storages);
+      return;
     default:
       return model_.weights(i).put(std::move(storages.front()));
   }

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "plan/program.h"
+#include "runtime/block_parts.h"
 #include "runtime/chain.h"
 #include "runtime/graph_piece.h"
 #include "runtime/held_state.h"
 #include "runtime/model.h"
-#include "runtime/random_state.h"
 #include "runtime/saved_tensors.h"
 
 namespace stowage {
@@ -25,8 +25,9 @@ class StepState {
 
   // Of the next micro-batch; nothing of the one before it is left.
   void prologue();
-  // `saves`: whether the graph is kept for the backward; else the random state is, for recompute().
-  void forward(std::uint32_t block, bool saves);
+  // The step's `saves`: whether the graph is kept for the backward, though what a repeated scope saves is
+  // dropped; else the conditions are, for recompute().
+  void forward(const Step& step);
   void epilogue();
   void recompute(std::uint32_t block);
   void backward(std::uint32_t block);
@@ -46,11 +47,13 @@ class StepState {
   struct Pass {
     GraphPiece graph;
     std::shared_ptr<SavedTensors> saved;
-    std::optional<RandomState> random;
+    std::vector<RepeatedPart> repeated;           // where one scope is recomputed
+    std::optional<ForwardConditions> conditions;  // where all of the block is
+    std::optional<SaveLedger> saves;
   };
 
   State run(std::uint32_t block, Pass& pass, SaveHandler& handler);
-  void save(std::uint32_t block);
+  void save(std::uint32_t block, std::optional<Scope> repeated = {});
   const State& batch() const { return batches_[begun_ - 1]; }
   bool is_later() const { return begun_ > 1; }
 

@@ -58,6 +58,11 @@ std::vector<Settings> mechanisms(bool frozen) {
       mechanism(both),
       mechanism(both, 2),
       mechanism(both, 1, 2),
+      of_scope(recompute, Scope::attention),
+      of_scope(recompute, Scope::ffn),
+      of_scope(both, Scope::attention),
+      of_scope(both, Scope::ffn),
+      swapping(of_scope(recompute, Scope::ffn), {2, SwapWhich::last, SwapMode::two_way}, 1),
       swapping(mechanism(Policy::keep), {2, SwapWhich::first, SwapMode::two_way}, 0),
       swapping(mechanism(Policy::keep), {3, SwapWhich::last, SwapMode::two_way}, 1),
       swapping(mechanism(offload), {2, SwapWhich::spread, SwapMode::two_way}, 2),
@@ -100,16 +105,22 @@ class Conformance {
     const Training planned = train(make_chain(variant_), chain_batch, returns ? 2 : 1, device_, {program},
                                    [&](const StepReport& report) { peaks.push_back(peak_of(report)); });
     REQUIRE(difference(returns ? two_steps_ : one_step_, planned) == "");
-    compare_peaks(Engine(prompt_machine()).simulate(program).run.peaks.device, peaks.front() - others);
+    compare_peaks(Engine(prompt_machine()).simulate(program).run.peaks.device, peaks.front() - others,
+                  repeats_a_scope(settings) ? 0.95 : 0.99);
   }
 
  private:
+  // A plan counts the workspace of the whole block where one scope runs again, and its output, which is not
+  // made.
+  static bool repeats_a_scope(const Settings& settings) {
+    return settings.scope && settings.policy != Policy::offload;
+  }
   // A tensor that is carried along is counted with each state that holds it, so that chains with skips need
   // no more than is predicted.
-  void compare_peaks(Bytes predicted, Bytes measured) {
+  void compare_peaks(Bytes predicted, Bytes measured, double least) {
     INFO("predicted " << predicted.value << ", measured " << measured.value);
     REQUIRE(measured.value <= predicted.value * 1.01);
-    if (variant_.shape != StateShape::skips) REQUIRE(measured.value >= predicted.value * 0.99);
+    if (variant_.shape != StateShape::skips) REQUIRE(measured.value >= predicted.value * least);
   }
 
   const ChainVariant variant_;
