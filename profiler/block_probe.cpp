@@ -56,7 +56,10 @@ class BlockProbe {
     for (std::int64_t i = 0; i < options_.repeats; ++i) read_kept(keep, step(keep));
     const Program recompute = program_for(profile_, Policy::recompute);
     read_dropped(recompute, step(recompute));
-    return assemble(inventory(), readings_);
+    Assembled assembled = assemble(inventory(), readings_);
+    for (std::size_t i = 0; i < starts_.size(); ++i)
+      assembled.profile.blocks[i].sizes.scope_input = starts_[i];
+    return assembled;
   }
 
  private:
@@ -74,7 +77,10 @@ class BlockProbe {
     executor_.listen(&saved);
     step(program_for(profile_, Policy::keep));
     executor_.listen(nullptr);
-    for (std::size_t i = 0; i < profile_.blocks.size(); ++i) profile_.blocks[i].saved = saved.block(i);
+    for (std::size_t i = 0; i < profile_.blocks.size(); ++i) {
+      profile_.blocks[i].saved = saved.block(i);
+      starts_.push_back(saved.starts(i));
+    }
   }
 
   StepReadings* readings_for(const Step& step) {
@@ -144,7 +150,8 @@ class BlockProbe {
   const Bytes without_optimizer_;
   AdamW optimizer_;
   const Bytes optimizer_bytes_;
-  Profile profile_;  // names and saved tensors alone: what programs are compiled from
+  Profile profile_;                     // names and saved tensors alone: what programs are compiled from
+  std::vector<ByScope<Bytes>> starts_;  // by block, see SavedList
   ChainReadings readings_;
   std::int64_t done_ = 0;
 };

@@ -30,6 +30,11 @@ void SavedList::on_save(const SaveEvent& event) {
   entries.push_back({std::move(saved), event.storage});
 }
 
+void SavedList::on_start(const StartEvent& event) {
+  std::optional<Bytes>& bytes = starts_.at(event.block)[static_cast<std::size_t>(event.scope)];
+  bytes = bytes.value_or(Bytes{}) + event.bytes;
+}
+
 std::vector<SavedTensor> SavedList::block(std::size_t index) const {
   const std::vector<Entry>& entries = blocks_.at(index);
   std::vector<SavedTensor> list;

@@ -12,10 +12,14 @@ namespace stowage {
 // that share a storage name it. Listens to one step.
 class SavedList final : public SaveListener {
  public:
-  explicit SavedList(std::size_t blocks) : blocks_(blocks) {}
+  explicit SavedList(std::size_t blocks) : blocks_(blocks), starts_(blocks) {}
 
   void on_save(const SaveEvent& event) override;
+  void on_start(const StartEvent& event) override;
   std::vector<SavedTensor> block(std::size_t index) const;
+  // What parts of the block start from beside its input and what is saved anyway; absent where no part of the
+  // scope starts from anything but the input.
+  const ByScope<Bytes>& starts(std::size_t index) const { return starts_.at(index); }
 
  private:
   struct Entry {
@@ -23,6 +27,7 @@ class SavedList final : public SaveListener {
     std::uint32_t storage;
   };
   std::vector<std::vector<Entry>> blocks_;
+  std::vector<ByScope<Bytes>> starts_;
 };
 
 }  // namespace stowage

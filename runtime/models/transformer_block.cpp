@@ -74,7 +74,9 @@ TransformerBlock::TransformerBlock(const TransformerConfig& config, const at::Ge
 }
 
 State TransformerBlock::forward(const State& input) {
-  return {feed_forward(attend(input.at(0)))};
+  const State attended =
+      in_scope(Scope::attention, {input.at(0)}, [this](const State& in) -> State { return {attend(in[0])}; });
+  return in_scope(Scope::ffn, attended, [this](const State& in) -> State { return {feed_forward(in[0])}; });
 }
 
 BlockParameters TransformerBlock::parameters() const {
@@ -90,7 +92,6 @@ BlockParameters TransformerBlock::parameters() const {
 }
 
 at::Tensor TransformerBlock::attend(const at::Tensor& x) const {
-  const ScopeGuard scope(Scope::attention);
   const std::int64_t batch = x.size(0), context = x.size(1), width = x.size(2);
   const auto qkv = qkv_(attention_norm_(x))
                        .view({batch, context, 3, heads_, width / heads_})
@@ -102,7 +103,6 @@ at::Tensor TransformerBlock::attend(const at::Tensor& x) const {
 }
 
 at::Tensor TransformerBlock::feed_forward(const at::Tensor& x) const {
-  const ScopeGuard scope(Scope::ffn);
   const at::Tensor narrowed = narrow_(at::gelu(widen_(ffn_norm_(x))));
   return x + at::dropout(narrowed, dropout_, true);
 }
