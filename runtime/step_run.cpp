@@ -36,9 +36,8 @@ StepRun::StepRun(const Program& program, Device& device, Model& model, StepState
   device.memory().take_peak();
   recorder_.device_bytes({}, device.memory().live());
   recorder_.host_bytes({}, device.host_memory().live());
-  device.memory().on_shortage([this, compute = std::this_thread::get_id()] {
-    return works_for(compute) && transfers_.make_room();
-  });
+  device.memory().on_shortage(
+      [this, compute = std::this_thread::get_id()] { return works_for(compute) && transfers_.make_room(); });
 }
 
 StepRun::~StepRun() {
