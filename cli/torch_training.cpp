@@ -10,6 +10,7 @@
 #include "runtime/models/transformer.h"
 #include "runtime/optimizer.h"
 #include "runtime/profiler_recording.h"
+#include "tuner/middle.h"
 
 namespace stowage {
 namespace {
@@ -114,9 +115,7 @@ Nanos Training::median_step() const {
   std::vector<Nanos> times;
   for (std::size_t i = steps.size() > changed + 1 ? changed + 1 : changed; i < steps.size(); ++i)
     times.push_back(steps[i].step);
-  if (times.empty()) return {};
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+  return times.empty() ? Nanos{} : middle_of(std::move(times));
 }
 
 Bytes Training::device_peak() const {

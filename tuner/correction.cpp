@@ -5,9 +5,9 @@
 #include <functional>
 #include <utility>
 
-#include "plan/program.h"
-#include "simulator/engine.h"
 #include "traces/error.h"
+#include "tuner/middle.h"
+#include "tuner/pricer.h"
 
 namespace stowage {
 namespace {
@@ -19,10 +19,6 @@ std::vector<Nanos> steps_of(const std::vector<Timeline>& timelines) {
   std::vector<Nanos> steps;
   for (const Timeline& timeline : timelines) steps.push_back(timeline.step);
   return steps;
-}
-
-Run simulate(const BlockTable& table, const Machine& machine, const Plan& plan) {
-  return Engine(machine).simulate(compile(table, plan)).run;
 }
 
 // A setting, and how the rest would be without it.
@@ -102,10 +98,7 @@ Bytes measured_peak(const Observation& seen) {
 }  // namespace
 
 Nanos Observation::step() const {
-  std::vector<Nanos> steps = steps_of(measured);
-  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
-  std::nth_element(steps.begin(), middle, steps.end());
-  return *middle;
+  return middle_of(steps_of(measured));
 }
 
 Nanos Observation::spread() const {
@@ -119,7 +112,7 @@ Correction correct(const Figures& figures, const Plan& plan, const Observation& 
   Correction correction{refit(figures, seen.predicted, seen.measured), {}, {}};
   const Figures& now = correction.refit.figures;
   const BlockTable table(now.profile);
-  correction.now = simulate(table, now.machine, plan);
+  correction.now = Pricer(table, now.machine).price(plan);
   TuneResult result = tune(table, now.machine, request);
   const Nanos paying = std::max(seen.spread(), Nanos{correction.now.step.value / paying_share});
   if (result.best && result.best->run.step + paying < correction.now.step)
@@ -129,13 +122,11 @@ Correction correct(const Figures& figures, const Plan& plan, const Observation& 
 
 std::vector<Inert> without_effect(const Figures& figures, const Settings& settings, const Observation& seen) {
   const BlockTable table(figures.profile);
-  const auto run = [&](const Settings& each) {
-    return simulate(table, figures.machine, expand(table, each).plan);
-  };
+  Pricer pricer(table, figures.machine);
   std::vector<Inert> inert;
-  const Run with = run(settings);
+  const Run with = pricer.price(settings);
   for (const Removal& removal : removals_of(settings)) {
-    const Run without = run(removal.rest);
+    const Run without = pricer.price(removal.rest);
     const Effect memory(with.peaks.device.value, without.peaks.device.value, measured_peak(seen).value, 0);
     const Effect time(with.step.value, without.step.value, seen.step().value, seen.spread().value);
     const bool seen_any = (memory.expected() && !memory.missing()) || (time.expected() && !time.missing());

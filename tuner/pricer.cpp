@@ -20,14 +20,18 @@ Pricer::Pricer(const BlockTable& table, const Machine& machine) : table_(table),
 }
 
 Run Pricer::price(const Settings& settings) {
-  const Program& program = compiler_.compile(table_, expand(table_, settings).plan);
+  return price(expand(table_, settings).plan);
+}
+
+Run Pricer::price(const Plan& plan) {
+  const Program& program = compiler_.compile(table_, plan);
   if (evaluator_ && evaluator_->serves(program)) {
     if (const std::optional<Run> run = evaluator_->evaluate(program)) return *run;
   } else {
     const Outcome outcome = engine_.simulate(program);
     if (!std::holds_alternative<Deadlock>(outcome.verdict)) return outcome.run;
   }
-  throw DefectError("settings that deadlock: " + describe(settings));
+  throw DefectError("a plan that deadlocks" + (plan.settings ? ": " + describe(*plan.settings) : ""));
 }
 
 }  // namespace stowage

@@ -1,10 +1,12 @@
-// Settings all the way to figures. Not shared between threads: reuses its memory.
+// Settings, or a plan, all the way to figures of a steady step. Not shared between threads: reuses its
+// memory.
 #pragma once
 
 #include <optional>
 
 #include "plan/block_table.h"
 #include "plan/compiler.h"
+#include "plan/plan.h"
 #include "plan/settings.h"
 #include "simulator/engine.h"
 #include "simulator/evaluator.h"
@@ -19,6 +21,7 @@ class Pricer {
 
   // With memory taken as if it had no limit. Throws DefectError for a deadlock, which settings never cause.
   Run price(const Settings& settings);
+  Run price(const Plan& plan);
 
  private:
   const BlockTable& table_;

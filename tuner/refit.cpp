@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "traces/error.h"
+#include "tuner/middle.h"
 
 namespace stowage {
 namespace {
@@ -35,12 +36,6 @@ Times times_of(const Timeline& timeline) {
 bool has_pageable(const Timeline& timeline, Lane lane) {
   return std::any_of(timeline.spans.begin(), timeline.spans.end(),
                      [&](const Span& span) { return span.lane == lane && span.pageable; });
-}
-
-Nanos median(std::vector<Nanos> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
 }
 
 // By how much a piece took longer than predicted.
@@ -144,7 +139,7 @@ Refit refit(const Figures& figures, const Timeline& predicted, const std::vector
   };
   const Times expected = times_of(predicted);
   for (auto& [piece, times] : collect(expected, measured)) {
-    const Ratio ratio{median(std::move(times)), expected.at(piece)};
+    const Ratio ratio{middle_of(std::move(times)), expected.at(piece)};
     fit.drift.push_back({piece.lane, piece.kind, piece.block, ratio.predicted, ratio.measured});
     if (ratio.predicted > Nanos{} && ratio.measured > Nanos{} && !keeps_rates(piece.lane))
       stretch(fit.figures, piece, ratio);

@@ -107,7 +107,7 @@ bool Search::price(const std::vector<Standing>& sketched) {
         runs[i] = pricers_[worker].price(field_.settings_of(sketched[i].candidate));
       },
       [](std::uint32_t) { return true; });
-  const Run null_run = pricers_.front().price({});
+  const Run null_run = pricers_.front().price(Settings{});
   found_.runs[keep_everything] = null_run;
   found_.frontier.offer({figures_of(null_run), {}, keep_everything});
   bool exact = true;
