@@ -156,17 +156,6 @@ void checkpointed_step(Chain& chain, const State& batch) {
   chain.epilogue(state, batch).backward();
 }
 
-std::vector<at::Tensor> trained_of(Chain& chain) {
-  std::vector<at::Tensor> all = chain.outer_parameters();
-  for (ChainBlock* block : chain.blocks()) {
-    const BlockParameters parameters = block->parameters();
-    all.insert(all.end(), parameters.weights.begin(), parameters.weights.end());
-    all.insert(all.end(), parameters.adapters.begin(), parameters.adapters.end());
-  }
-  std::erase_if(all, [](const at::Tensor& parameter) { return !parameter.requires_grad(); });
-  return all;
-}
-
 // One way to train, and what it took.
 struct Way {
   std::string name;
@@ -198,7 +187,7 @@ class Comparison {
  private:
   void add_plain_ways() {
     model_.emplace(config_, 1, device_.place());
-    parameters_ = trained_of(*model_);
+    parameters_ = trained_parameters(*model_);
     adamw_.emplace(parameters_, AdamWOptions{});
     on_cpu_.emplace(device_, false);
     streamed_.emplace(device_, true);

@@ -39,7 +39,7 @@ constexpr double keep_aim = 1, overlapped_aim = 5;  // percent
 class PlainTraining {
  public:
   PlainTraining(const TransformerConfig& config, std::uint64_t seed)
-      : model_(config, seed), parameters_(trained_of(model_)), optimizer_(parameters_, {}) {}
+      : model_(config, seed), parameters_(trained_parameters(model_)), optimizer_(parameters_, {}) {}
 
   double step(const State& batch) {
     const double loss = plain_step(model_, batch);
@@ -55,17 +55,6 @@ class PlainTraining {
   }
 
  private:
-  static std::vector<at::Tensor> trained_of(Chain& chain) {
-    std::vector<at::Tensor> all;
-    const auto add = [&](const std::vector<at::Tensor>& some) {
-      all.insert(all.end(), some.begin(), some.end());
-    };
-    const std::vector<ChainBlock*> blocks = chain.blocks();
-    for (std::size_t i = blocks.size(); i-- > 0;) add(blocks[i]->parameters().weights);
-    add(chain.outer_parameters());
-    return all;
-  }
-
   Transformer model_;
   std::vector<at::Tensor> parameters_;
   AdamW optimizer_;

@@ -8,6 +8,7 @@
 #include "cli/setting_flags.h"
 #include "plan/block_table.h"
 #include "plan/plan.h"
+#include "traces/error.h"
 #include "traces/machine.h"
 #include "traces/profile.h"
 
@@ -19,6 +20,16 @@ void add_size(CLI::App& app, const std::string& flag, std::optional<Bytes>& into
 // A flag that takes an integer within [least, most].
 void add_count(CLI::App& app, const std::string& flag, std::int64_t& into, std::int64_t least,
                std::int64_t most, const std::string& help);
+
+// What `work` gives; an InputError of it that names no source comes out naming `source`.
+template <class Work>
+auto blaming(const std::string& source, Work work) {
+  try {
+    return work();
+  } catch (const InputError& error) {
+    throw error.source().empty() ? error.in(source) : error;
+  }
+}
 
 // --vram and --host-ram.
 struct MemoryFlags {

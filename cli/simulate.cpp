@@ -23,16 +23,6 @@ LoadMode parse_load(const std::string& text) {
   throw InputError("--load", "", "expected one of staged, streamed, not \"" + text + "\"");
 }
 
-// What `simulate` gives; figures too large to add up are the profile's fault.
-template <class Simulate>
-auto blaming(const std::string& profile, Simulate simulate) {
-  try {
-    return simulate();
-  } catch (const InputError& error) {
-    throw error.source().empty() ? error.in(profile) : error;
-  }
-}
-
 std::string share_of(Nanos part, Nanos whole) {
   return whole.value == 0 ? "" : percent(static_cast<double>(part.value) / static_cast<double>(whole.value));
 }

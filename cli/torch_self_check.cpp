@@ -11,6 +11,7 @@
 #include "runtime/models/transformer.h"
 #include "runtime/optimizer.h"
 #include "runtime/plain_step.h"
+#include "runtime/same_bits.h"
 #include "traces/error.h"
 
 namespace stowage {
@@ -52,13 +53,6 @@ FirstStep planned(Executor& executor, const Program& program, const State& batch
   if (const auto* shortage = std::get_if<Shortage>(&result)) throw MemoryRefused(shortage->refusal);
   step.loss = std::get<StepReport>(result).loss;
   return step;
-}
-
-bool same_bits(const at::Tensor& a, const at::Tensor& b) {
-  if (a.defined() != b.defined()) return false;
-  if (!a.defined()) return true;
-  const at::Tensor x = a.cpu().contiguous(), y = b.cpu().contiguous();
-  return x.nbytes() == y.nbytes() && std::memcmp(x.data_ptr(), y.data_ptr(), x.nbytes()) == 0;
 }
 
 std::string difference(const FirstStep& plain, const FirstStep& under) {

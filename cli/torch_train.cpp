@@ -83,7 +83,6 @@ class TrainCommand final : public Command {
     const BlockTable table(profile);
     const std::optional<Plan> plan = choose(profile, table, machine, output);
     if (!plan) return Answer::no;
-    if (self_check_ && !check_first_step(subject, device, compile(table, *plan), output)) return Answer::no;
     return train_under({profile, machine}, *plan, subject, device, output);
   }
 
@@ -130,6 +129,8 @@ class TrainCommand final : public Command {
                      Output& output) const {
     const Machine& machine = figures.machine;
     TrainingReview review(figures, first, output);
+    if (self_check_ && !check_first_step(subject, device, review.predicted().program, output))
+      return Answer::no;
     if (autotune_ && !keep_plan_) review.allow_change(budget_with(machine, margin(machine)));
     TrainingOptions options;
     options.steps = steps_;

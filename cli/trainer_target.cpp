@@ -26,16 +26,6 @@ void check_choice(const std::string& flag, const std::string& text,
   throw InputError(flag, "", "expected " + listed + ", not \"" + text + "\"");
 }
 
-// Errors come out naming `source`.
-template <class Work>
-auto named(const std::string& source, Work work) {
-  try {
-    return work();
-  } catch (const InputError& error) {
-    throw error.source().empty() ? error.in(source) : error;
-  }
-}
-
 // What a configuration that somebody has would do.
 struct Standing {
   Chosen chosen;
@@ -122,16 +112,16 @@ Answer TrainerTarget::run(const Profile& profile, const Machine& machine, const 
                           const std::string& plan_file, Output& output) const {
   const BlockTable table(profile);
   const std::string config = config_.empty() ? "" : read_file(config_);
-  const auto of_config = [&](const auto& work) { return named(config_, work); };
+  const auto of_config = [&](const auto& work) { return blaming(config_, work); };
   std::string family = family_;
   if (family.empty() && !config.empty()) family = of_config([&] { return simpletuner_family_of(config); });
   if (family.empty()) throw InputError("--family", "", "expected, or a --config that has model_family");
   const SimpleTuner dialect =
-      named(family_.empty() ? config_ : "--family", [&] { return SimpleTuner(family); });
+      blaming(family_.empty() ? config_ : "--family", [&] { return SimpleTuner(family); });
   std::optional<Standing> standing;
   if (!config.empty()) {
     Chosen as_is = of_config([&] { return price(table, machine, dialect, simpletuner_options(config)); });
-    const bool does = fits(as_is.run, budget);
+    const bool does = fits(as_is.run.peaks, budget);
     standing = {std::move(as_is), does};
   }
   const Choice choice = choose(table, machine, budget, dialect);

@@ -51,11 +51,9 @@ class TuneCommand final : public Command {
  private:
   // Figures too large to add up are the profile's fault.
   Tuning tuned(const BlockTable& table, const Machine& machine) const {
-    try {
+    return blaming(profile_, [&] {
       return run_tuning(table, machine, margin_.value_or(Bytes{}), static_cast<unsigned>(threads_));
-    } catch (const InputError& error) {
-      throw error.source().empty() ? error.in(profile_) : error;
-    }
+    });
   }
 
   static std::string json_of(const Tuning& tuning, const Profile& profile) {

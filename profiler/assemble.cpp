@@ -69,7 +69,7 @@ class Assembly {
   BlockSizes sizes(std::size_t i, Bytes saved) const {
     const BlockInventory& stock = inventory_.blocks[i];
     const BlockReadings& read = readings_.blocks[i];
-    BlockSizes sizes{stock.input, stock.weight, stock.gradient, {}, {}, {}, {}};
+    BlockSizes sizes{stock.input, stock.weight, stock.gradient, {}, {}, {}, stock.scope_input};
     sizes.forward_workspace = at_least_none(read.forward.rise() - activation(i + 1) - saved);
     sizes.dropped_workspace = at_least_none(read.dropped_rise - activation(i + 1));
     sizes.backward_workspace = at_least_none(read.backward.rise() - stock.gradient - input_gradient(i));

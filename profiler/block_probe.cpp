@@ -56,10 +56,7 @@ class BlockProbe {
     for (std::int64_t i = 0; i < options_.repeats; ++i) read_kept(keep, step(keep));
     const Program recompute = program_for(profile_, Policy::recompute);
     read_dropped(recompute, step(recompute));
-    Assembled assembled = assemble(inventory(), readings_);
-    for (std::size_t i = 0; i < starts_.size(); ++i)
-      assembled.profile.blocks[i].sizes.scope_input = starts_[i];
-    return assembled;
+    return assemble(inventory(), readings_);
   }
 
  private:
@@ -137,8 +134,8 @@ class BlockProbe {
     const std::vector<ChainBlock*> blocks = chain_.blocks();
     for (std::uint32_t i = 0; i < blocks.size(); ++i)
       all.blocks.push_back({profile_.blocks[i].name, blocks[i]->group(), chain_.last_pass(i).input,
-                            executor_.weight_bytes(i), executor_.gradient_bytes(i),
-                            profile_.blocks[i].saved});
+                            executor_.weight_bytes(i), executor_.gradient_bytes(i), profile_.blocks[i].saved,
+                            starts_[i]});
     all.output = chain_.last_pass(blocks.size() - 1).output;
     return all;
   }

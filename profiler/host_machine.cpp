@@ -1,11 +1,11 @@
 #include "profiler/host_machine.h"
 
-#include <unistd.h>
+#include "runtime/host_pressure.h"
 
 namespace stowage {
 
 Machine host_machine(Bytes device_memory) {
-  const Bytes memory{static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE)};
+  const Bytes memory = host_memory_size();
   const Link link{{1'500'000'000}, {20'000}};
   Machine machine;
   machine.name = "host";

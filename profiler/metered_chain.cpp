@@ -36,9 +36,9 @@ class ScopeWatch final : public ScopeListener {
 
 }  // namespace
 
-class MeteredBlock final : public ChainBlock {
+class MeteredBlock final : public WrappedBlock {
  public:
-  explicit MeteredBlock(ChainBlock& inner) : inner_(inner) {}
+  using WrappedBlock::WrappedBlock;
 
   State forward(const State& input) override {
     BlockPass pass;
@@ -54,17 +54,14 @@ class MeteredBlock final : public ChainBlock {
     last_ = pass;
     return output;
   }
-  BlockParameters parameters() const override { return inner_.parameters(); }
-  std::string group() const override { return inner_.group(); }
 
   const std::optional<BlockPass>& last() const { return last_; }
 
  private:
-  ChainBlock& inner_;
   std::optional<BlockPass> last_;
 };
 
-MeteredChain::MeteredChain(Chain& inner) : inner_(inner) {
+MeteredChain::MeteredChain(Chain& inner) : WrappedChain(inner) {
   for (ChainBlock* block : inner.blocks()) blocks_.push_back(std::make_unique<MeteredBlock>(*block));
 }
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/chain.h"
 #include "runtime/scope.h"
+#include "runtime/wrapped_chain.h"
 #include "traces/units.h"
 
 namespace stowage {
@@ -23,23 +23,17 @@ struct BlockPass {
 class MeteredBlock;
 
 // `inner` must outlive it.
-class MeteredChain final : public Chain {
+class MeteredChain final : public WrappedChain {
  public:
   explicit MeteredChain(Chain& inner);
   ~MeteredChain() override;
 
   std::vector<ChainBlock*> blocks() override;
-  State prologue(const State& batch) override { return inner_.prologue(batch); }
-  at::Tensor epilogue(const State& output, const State& batch) override {
-    return inner_.epilogue(output, batch);
-  }
-  std::vector<at::Tensor> outer_parameters() const override { return inner_.outer_parameters(); }
 
   // The last pass through a block; throws DefectError where there was none.
   const BlockPass& last_pass(std::size_t block) const;
 
  private:
-  Chain& inner_;
   std::vector<std::unique_ptr<MeteredBlock>> blocks_;
 };
 

@@ -30,6 +30,7 @@ struct BlockInventory {
   Bytes input, weight;  // X_i; what a swap moves
   Bytes gradient;       // of its trained parameters, weights or adapters
   std::vector<SavedTensor> saved;
+  ByScope<Bytes> scope_input = {};  // as BlockSizes has it
 };
 
 struct Inventory {

@@ -2,7 +2,6 @@
 
 #include <ATen/Context.h>
 #include <c10/cuda/CUDAFunctions.h>
-#include <unistd.h>
 
 #include <utility>
 
@@ -65,7 +64,7 @@ Machine cuda_machine(c10::DeviceIndex index) {
   check_cuda(cudaMemGetInfo(&free, &total), "CUDA device");
   cudaDeviceProp properties{};
   check_cuda(cudaGetDeviceProperties(&properties, index), "CUDA device");
-  const Bytes host{static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE)};
+  const Bytes host = host_memory_size();
   const Link link{{12'000'000'000}, {10'000}};
   Machine machine;
   machine.name = properties.name;

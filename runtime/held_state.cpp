@@ -1,6 +1,7 @@
 #include "runtime/held_state.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "traces/error.h"
 
@@ -23,37 +24,42 @@ Bytes size_of(const c10::Storage& storage) {
 
 }  // namespace
 
+HeldState::HeldState(State state) : state_(std::move(state)) {
+  for (const at::Tensor& tensor : state_) place_of(tensor, storages_);
+}
+
 const State& HeldState::tensors() const {
-  if (!places_.empty()) throw DefectError("a block's input is used while it is away");
+  check_here();
   return state_;
 }
 
+void HeldState::check_here() const {
+  if (!places_.empty()) throw DefectError("a block's input is used while it is away");
+}
+
 std::optional<std::size_t> HeldState::index_of(const c10::Storage& storage) const {
-  std::vector<c10::Storage> storages;
-  for (const at::Tensor& tensor : tensors()) {
-    const std::size_t index = place_of(tensor, storages);
-    if (storages[index].is_alias_of(storage)) return index;
-  }
+  check_here();
+  for (std::size_t i = 0; i < storages_.size(); ++i)
+    if (storages_[i].is_alias_of(storage)) return i;
   return {};
 }
 
-c10::Storage HeldState::storage(std::size_t index) const {
-  std::vector<c10::Storage> storages;
-  for (const at::Tensor& tensor : tensors()) place_of(tensor, storages);
-  return storages[index];
+const c10::Storage& HeldState::storage(std::size_t index) const {
+  check_here();
+  return storages_[index];
 }
 
 std::vector<c10::Storage> HeldState::take() {
-  std::vector<c10::Storage> storages;
   for (const at::Tensor& tensor : tensors())
-    places_.push_back({TensorRecipe(tensor), place_of(tensor, storages)});
+    places_.push_back({TensorRecipe(tensor), place_of(tensor, storages_)});
   state_.clear();
-  for (const c10::Storage& storage : storages) sizes_.push_back(size_of(storage));
-  return storages;
+  for (const c10::Storage& storage : storages_) sizes_.push_back(size_of(storage));
+  return std::exchange(storages_, {});
 }
 
-void HeldState::put(const std::vector<c10::Storage>& storages) {
-  for (const Place& place : places_) state_.push_back(place.recipe.on(storages[place.storage]));
+void HeldState::put(std::vector<c10::Storage> storages) {
+  storages_ = std::move(storages);
+  for (const Place& place : places_) state_.push_back(place.recipe.on(storages_[place.storage]));
   places_.clear();
   sizes_.clear();
 }

@@ -14,19 +14,20 @@ namespace stowage {
 class HeldState {
  public:
   HeldState() = default;
-  explicit HeldState(State state) : state_(std::move(state)) {}
+  explicit HeldState(State state);
 
   // Throws DefectError while the state is away.
   const State& tensors() const;
   // Its storages, each once, in the order of the first tensor on it: the same while it is away and after.
+  // Throw DefectError while the state is away.
   std::optional<std::size_t> index_of(const c10::Storage& storage) const;
-  c10::Storage storage(std::size_t index) const;
+  const c10::Storage& storage(std::size_t index) const;
 
   // Hands over the memory of all tensors, each storage once; how the tensors lie in it is remembered.
   std::vector<c10::Storage> take();
   // The sizes of the storages that were taken, in their order.
   const std::vector<Bytes>& sizes() const { return sizes_; }
-  void put(const std::vector<c10::Storage>& storages);
+  void put(std::vector<c10::Storage> storages);
 
  private:
   struct Place {
@@ -34,8 +35,11 @@ class HeldState {
     std::size_t storage;
   };
 
+  void check_here() const;
+
   State state_;
-  std::vector<Place> places_;  // while it is away
+  std::vector<c10::Storage> storages_;  // of its tensors
+  std::vector<Place> places_;           // while it is away
   std::vector<Bytes> sizes_;
 };
 

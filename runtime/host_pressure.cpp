@@ -1,5 +1,7 @@
 #include "runtime/host_pressure.h"
 
+#include <unistd.h>
+
 #include <fstream>
 #include <utility>
 
@@ -10,6 +12,10 @@ std::optional<Bytes> available_host_memory(const std::string& file) {
   for (std::string name; lines >> name; lines.ignore(256, '\n'))
     if (std::int64_t kibibytes; name == "MemAvailable:" && lines >> kibibytes) return Bytes{kibibytes << 10};
   return {};
+}
+
+Bytes host_memory_size() {
+  return {static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE)};
 }
 
 HostMemorySource watched(HostMemorySource source, HostPressure pressure) {

@@ -15,6 +15,9 @@ namespace stowage {
 // where there is no such line. Cost: about 20 us.
 std::optional<Bytes> available_host_memory(const std::string& file = "/proc/meminfo");
 
+// All that the computer has.
+Bytes host_memory_size();
+
 struct HostPressure {
   Bytes spare{512LL << 20};   // is left to the system
   Bytes overlooked{1 << 20};  // a request below that is not worth asking for

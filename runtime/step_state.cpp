@@ -168,7 +168,7 @@ void StepState::receive(const Step& copy, std::vector<c10::Storage> storages) {
     case StepKind::restore_saved:
       return passes_[i].saved->put(*copy.storage, std::move(storages.front()));
     case StepKind::restore_input:
-      if (copy.bytes > Bytes{}) activations_[i].put(storages);
+      if (copy.bytes > Bytes{}) activations_[i].put(std::move(storages));
       return;
     default:
       return model_.weights(i).put(std::move(storages.front()));

@@ -14,7 +14,6 @@ class JsonObjectText {
   // Throws InputError as JsonNode::parse(), and where the text is not an object.
   explicit JsonObjectText(std::string text);
 
-  bool has(std::string_view key) const { return find(key).has_value(); }
   // `value` is JSON. A new member goes to the end, written as its neighbours are.
   void set(std::string_view key, std::string_view value);
   // Nothing where there is no such member.

@@ -88,7 +88,7 @@ class Chooser {
 
   // The least count that fits, for it is the fastest. With more blocks swapped the peak is no higher.
   void try_swaps(const Base& base) {
-    if (base.alone && fits(base.run, budget_)) return;
+    if (base.alone && fits(base.run.peaks, budget_)) return;
     std::int64_t few = least_blocks(base.run), many = dialect_.most_swapped(base.options, table_);
     if (few > many || try_swap(base, few) || !try_swap(base, many)) return;
     while (many - few > 1) {
@@ -102,7 +102,7 @@ class Chooser {
     const Chosen chosen = swapped(base.options, blocks);
     const bool slow = choice_.best && chosen.run.step >= choice_.best->run.step;
     take(chosen);
-    return slow || fits(chosen.run, budget_);
+    return slow || fits(chosen.run.peaks, budget_);
   }
 
   // Below it the device cannot have room, whatever the rest does.
@@ -133,7 +133,7 @@ class Chooser {
       choice_.least = chosen;
       any_least_ = true;
     }
-    if (fits(chosen.run, budget_) && (!choice_.best || rank(chosen) < rank(*choice_.best)))
+    if (fits(chosen.run.peaks, budget_) && (!choice_.best || rank(chosen) < rank(*choice_.best)))
       choice_.best = chosen;
   }
 
@@ -147,11 +147,6 @@ class Chooser {
 };
 
 }  // namespace
-
-bool fits(const Run& run, const Budget& budget) {
-  return run.peaks.on_device() <= budget.device && run.peaks.host <= budget.host &&
-         run.peaks.host_pinned <= budget.pinned;
-}
 
 Choice choose(const BlockTable& table, const Machine& machine, const Budget& budget, const Dialect& dialect) {
   for (Bytes bytes : {budget.device, budget.host, budget.pinned})

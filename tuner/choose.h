@@ -36,6 +36,4 @@ Choice choose(const BlockTable& table, const Machine& machine, const Budget& bud
 // One set of options, priced as it stands. Throws as meaning() does.
 Chosen price(const BlockTable& table, const Machine& machine, const Dialect& dialect, const Options& options);
 
-bool fits(const Run& run, const Budget& budget);
-
 }  // namespace stowage

@@ -27,11 +27,6 @@ bool offloads(const Settings& settings) {
   return settings.policy == Policy::offload || settings.policy == Policy::recompute_offload;
 }
 
-bool fits(const Peaks& peaks, const Budget& budget, const Disk& disk) {
-  return peaks.on_device() <= budget.device && peaks.host <= budget.host &&
-         peaks.host_pinned <= budget.pinned && peaks.disk <= disk.capacity;
-}
-
 // From the host's whole budget down to nothing.
 Bytes part_of(const Budget& budget, std::int64_t part) {
   const std::int64_t whole = std::min(budget.host, budget.pinned).value;
@@ -58,7 +53,8 @@ Spilled spill(const BlockTable& table, const Machine& machine, const TuneRequest
       settings.transfer.disk_over = part_of(request.budget, part);
       const Run run = pricer.price(settings);
       ++spilled.evaluated;
-      if (run.step >= than || !fits(run.peaks, request.budget, *machine.disk)) continue;
+      if (run.step >= than || !fits(run.peaks, request.budget) || run.peaks.disk > machine.disk->capacity)
+        continue;
       than = run.step;
       spilled.plan = TunedPlan{expand(table, settings).plan, run};
     }

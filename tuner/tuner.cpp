@@ -68,6 +68,11 @@ Budget budget_of(const Machine& machine) {
   return {machine.device.usable(), machine.host.memory, machine.host.pinned_limit};
 }
 
+bool fits(const Peaks& peaks, const Budget& budget) {
+  return peaks.on_device() <= budget.device && peaks.host <= budget.host &&
+         peaks.host_pinned <= budget.pinned;
+}
+
 double TuneResult::gap() const {
   if (!best || best->run.step == bound) return 0;
   return static_cast<double>((best->run.step - bound).value) / static_cast<double>(bound.value);

@@ -39,6 +39,8 @@ struct Budget {
 // All that the machine has.
 Budget budget_of(const Machine& machine);
 
+bool fits(const Peaks& peaks, const Budget& budget);
+
 // How far a search has come.
 struct TuneProgress {
   std::int64_t done, total;      // units of work, not of time

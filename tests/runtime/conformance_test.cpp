@@ -18,19 +18,8 @@ using namespace stowage;
 
 namespace {
 
-Settings mechanism(Policy policy, std::int64_t interval = 1, std::optional<std::int64_t> stride = {},
-                   Segmenting segmenting = Segmenting::contiguous) {
-  Settings settings;
-  settings.policy = policy;
-  settings.interval = interval;
-  settings.stride = stride;
-  settings.segmenting = segmenting;
-  settings.transfer.prefetch = 1;
-  return settings;
-}
-
 Settings of_scope(Policy policy, Scope scope) {
-  Settings settings = mechanism(policy);
+  Settings settings = settings_with(policy);
   settings.scope = scope;
   return settings;
 }
@@ -44,34 +33,34 @@ Settings swapping(Settings settings, SwapSettings swap, std::int64_t prefetch) {
 std::vector<Settings> mechanisms(bool frozen) {
   const Policy offload = Policy::offload, recompute = Policy::recompute, both = Policy::recompute_offload;
   std::vector<Settings> rows{
-      mechanism(Policy::keep),
-      mechanism(recompute),
-      mechanism(recompute, 2),
-      mechanism(recompute, 4),
-      mechanism(recompute, 1, 2),
-      mechanism(recompute, 2, 3),
-      mechanism(recompute, 2, {}, Segmenting::every_nth),
-      mechanism(offload),
-      mechanism(offload, 1, 2),
+      settings_with(Policy::keep),
+      settings_with(recompute),
+      settings_with(recompute, 2),
+      settings_with(recompute, 4),
+      settings_with(recompute, 1, 2),
+      settings_with(recompute, 2, 3),
+      settings_with(recompute, 2, {}, Segmenting::every_nth),
+      settings_with(offload),
+      settings_with(offload, 1, 2),
       of_scope(offload, Scope::attention),
       of_scope(offload, Scope::ffn),
-      mechanism(both),
-      mechanism(both, 2),
-      mechanism(both, 1, 2),
+      settings_with(both),
+      settings_with(both, 2),
+      settings_with(both, 1, 2),
       of_scope(recompute, Scope::attention),
       of_scope(recompute, Scope::ffn),
       of_scope(both, Scope::attention),
       of_scope(both, Scope::ffn),
       swapping(of_scope(recompute, Scope::ffn), {2, SwapWhich::last, SwapMode::two_way}, 1),
-      swapping(mechanism(Policy::keep), {2, SwapWhich::first, SwapMode::two_way}, 0),
-      swapping(mechanism(Policy::keep), {3, SwapWhich::last, SwapMode::two_way}, 1),
-      swapping(mechanism(offload), {2, SwapWhich::spread, SwapMode::two_way}, 2),
-      swapping(mechanism(both, 2), {3, SwapWhich::last, SwapMode::two_way}, 0),
+      swapping(settings_with(Policy::keep), {2, SwapWhich::first, SwapMode::two_way}, 0),
+      swapping(settings_with(Policy::keep), {3, SwapWhich::last, SwapMode::two_way}, 1),
+      swapping(settings_with(offload), {2, SwapWhich::spread, SwapMode::two_way}, 2),
+      swapping(settings_with(both, 2), {3, SwapWhich::last, SwapMode::two_way}, 0),
   };
   if (!frozen) return rows;
-  rows.push_back(swapping(mechanism(Policy::keep), {3, SwapWhich::first, SwapMode::h2d}, 1));
-  rows.push_back(swapping(mechanism(recompute), {2, SwapWhich::spread, SwapMode::h2d}, 0));
-  rows.push_back(swapping(mechanism(both), {3, SwapWhich::last, SwapMode::h2d}, 2));
+  rows.push_back(swapping(settings_with(Policy::keep), {3, SwapWhich::first, SwapMode::h2d}, 1));
+  rows.push_back(swapping(settings_with(recompute), {2, SwapWhich::spread, SwapMode::h2d}, 0));
+  rows.push_back(swapping(settings_with(both), {3, SwapWhich::last, SwapMode::h2d}, 2));
   return rows;
 }
 
@@ -115,8 +104,8 @@ class Conformance {
   static bool repeats_a_scope(const Settings& settings) {
     return settings.scope && settings.policy != Policy::offload;
   }
-  // A tensor that is carried along is counted with each state that holds it, so that chains with skips need
-  // no more than is predicted.
+  // A tensor that is carried along is counted with each state that holds it, so that chains with skips mostly
+  // need less than is predicted.
   void compare_peaks(Bytes predicted, Bytes measured, double least) {
     INFO("predicted " << predicted.value << ", measured " << measured.value);
     REQUIRE(measured.value <= predicted.value * 1.01);

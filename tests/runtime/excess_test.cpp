@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/host_device.h"
+#include "runtime/wrapped_chain.h"
 #include "tests/catch.h"
 #include "tests/runtime/small_transformer.h"
 #include "traces/error.h"
@@ -18,25 +19,23 @@ namespace {
 
 // Runs a block of another chain, and from a block on holds on to tensors of its own, as a cache that was left
 // on does.
-class HoardingBlock final : public ChainBlock {
+class HoardingBlock final : public WrappedBlock {
  public:
-  HoardingBlock(ChainBlock& block, std::int64_t bytes) : block_(block), bytes_(bytes) {}
+  HoardingBlock(ChainBlock& block, std::int64_t bytes) : WrappedBlock(block), bytes_(bytes) {}
   State forward(const State& input) override {
     if (bytes_ > 0) hoard_.push_back(at::empty({bytes_}, at::kByte));
-    return block_.forward(input);
+    return inner_.forward(input);
   }
-  BlockParameters parameters() const override { return block_.parameters(); }
 
  private:
-  ChainBlock& block_;
   const std::int64_t bytes_;
   std::vector<at::Tensor> hoard_;
 };
 
-class HoardingChain final : public Chain {
+class HoardingChain final : public WrappedChain {
  public:
   HoardingChain(std::unique_ptr<Chain> chain, std::size_t from, std::int64_t bytes)
-      : chain_(std::move(chain)) {
+      : WrappedChain(*chain), chain_(std::move(chain)) {
     for (ChainBlock* block : chain_->blocks())
       blocks_.push_back(std::make_unique<HoardingBlock>(*block, blocks_.size() >= from ? bytes : 0));
   }
@@ -45,11 +44,6 @@ class HoardingChain final : public Chain {
     for (const auto& block : blocks_) all.push_back(block.get());
     return all;
   }
-  State prologue(const State& batch) override { return chain_->prologue(batch); }
-  at::Tensor epilogue(const State& output, const State& batch) override {
-    return chain_->epilogue(output, batch);
-  }
-  std::vector<at::Tensor> outer_parameters() const override { return chain_->outer_parameters(); }
 
  private:
   std::unique_ptr<Chain> chain_;

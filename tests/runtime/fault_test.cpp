@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "runtime/models/transformer.h"
+#include "runtime/wrapped_chain.h"
 #include "tests/catch.h"
 #include "tests/runtime/faulty_device.h"
 #include "tests/runtime/trainer.h"
@@ -41,26 +42,21 @@ struct Thrown : std::runtime_error {
 };
 
 // A transformer each of whose blocks may throw as it is called, or as its backward is.
-class ThrowingChain final : public Chain {
+class ThrowingChain final : public WrappedChain {
  public:
-  explicit ThrowingChain(FaultCounter& calls) : inner_(fault_model(), 1) {
-    for (ChainBlock* block : inner_.blocks()) blocks_.emplace_back(*block, calls);
+  explicit ThrowingChain(FaultCounter& calls) : WrappedChain(model_), model_(fault_model(), 1) {
+    for (ChainBlock* block : model_.blocks()) blocks_.emplace_back(*block, calls);
   }
   std::vector<ChainBlock*> blocks() override {
     std::vector<ChainBlock*> all;
     for (Block& block : blocks_) all.push_back(&block);
     return all;
   }
-  State prologue(const State& batch) override { return inner_.prologue(batch); }
-  at::Tensor epilogue(const State& output, const State& batch) override {
-    return inner_.epilogue(output, batch);
-  }
-  std::vector<at::Tensor> outer_parameters() const override { return inner_.outer_parameters(); }
 
  private:
-  class Block final : public ChainBlock {
+  class Block final : public WrappedBlock {
    public:
-    Block(ChainBlock& inner, FaultCounter& calls) : inner_(inner), calls_(calls) {}
+    Block(ChainBlock& inner, FaultCounter& calls) : WrappedBlock(inner), calls_(calls) {}
     State forward(const State& input) override {
       if (calls_.fails()) throw Thrown();
       State output = inner_.forward(input);
@@ -70,14 +66,12 @@ class ThrowingChain final : public Chain {
         });
       return output;
     }
-    BlockParameters parameters() const override { return inner_.parameters(); }
 
    private:
-    ChainBlock& inner_;
     FaultCounter& calls_;
   };
 
-  Transformer inner_;
+  Transformer model_;
   std::vector<Block> blocks_;
 };
 

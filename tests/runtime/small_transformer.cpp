@@ -7,27 +7,17 @@
 namespace stowage {
 namespace {
 
-Settings with(Policy policy, std::int64_t interval = 1, std::optional<std::int64_t> stride = {},
-              Segmenting segmenting = Segmenting::contiguous) {
-  Settings settings;
-  settings.policy = policy;
-  settings.interval = interval;
-  settings.stride = stride;
-  settings.segmenting = segmenting;
-  return settings;
-}
-
 // Which blocks are recomputed or offloaded, and how.
 std::vector<Settings> activations_of_every_kind() {
-  std::vector<Settings> all{with(Policy::keep)};
+  std::vector<Settings> all{settings_with(Policy::keep)};
   for (Policy policy : {Policy::recompute, Policy::offload, Policy::recompute_offload}) {
-    for (std::int64_t interval : {1, 2, 3, 5}) all.push_back(with(policy, interval));
-    for (std::int64_t interval : {1, 2}) all.push_back(with(policy, interval, 3));
-    all.push_back(with(policy, 2, {}, Segmenting::every_nth));
-    all.push_back(with(policy, 2, 3, Segmenting::every_nth));
+    for (std::int64_t interval : {1, 2, 3, 5}) all.push_back(settings_with(policy, interval));
+    for (std::int64_t interval : {1, 2}) all.push_back(settings_with(policy, interval, 3));
+    all.push_back(settings_with(policy, 2, {}, Segmenting::every_nth));
+    all.push_back(settings_with(policy, 2, 3, Segmenting::every_nth));
   }
   for (Scope scope : {Scope::attention, Scope::ffn}) {
-    all.push_back(with(Policy::offload));
+    all.push_back(settings_with(Policy::offload));
     all.back().scope = scope;
   }
   return all;

@@ -3,27 +3,19 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
-#include <cstring>
-#include <map>
 #include <stdexcept>
 
 #include "profiler/assemble.h"
+#include "profiler/saved_list.h"
 #include "runtime/autocast.h"
 #include "runtime/held_state.h"
 #include "runtime/plain_step.h"
+#include "runtime/same_bits.h"
 
 namespace stowage {
 namespace {
 
 constexpr std::uint64_t seed = 7;
-
-bool same_bits(const at::Tensor& a, const at::Tensor& b) {
-  if (a.defined() != b.defined()) return false;
-  if (!a.defined()) return true;
-  if (a.sizes() != b.sizes() || a.dtype() != b.dtype()) return false;
-  const at::Tensor x = a.cpu().contiguous(), y = b.cpu().contiguous();
-  return std::memcmp(x.data_ptr(), y.data_ptr(), x.nbytes()) == 0;
-}
 
 std::string difference(const std::string& what, const std::vector<at::Tensor>& a,
                        const std::vector<at::Tensor>& b) {
@@ -40,60 +32,11 @@ std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
   return copies;
 }
 
-// In the order of Executor::trained(): what one block has to itself, then what is outside, then what blocks
-// share.
-std::vector<at::Tensor> trained_of(Chain& chain) {
-  std::map<const c10::TensorImpl*, int> owners;
-  const std::vector<ChainBlock*> blocks = chain.blocks();
-  const auto each = [&](auto&& see) {
-    for (ChainBlock* block : blocks)
-      for (const auto& all : {block->parameters().weights, block->parameters().adapters})
-        for (const at::Tensor& tensor : all) see(tensor);
-  };
-  each([&](const at::Tensor& tensor) { ++owners[tensor.unsafeGetTensorImpl()]; });
-  for (const at::Tensor& tensor : chain.outer_parameters()) ++owners[tensor.unsafeGetTensorImpl()];
-  std::vector<at::Tensor> trained;
-  const auto add = [&](const at::Tensor& tensor, bool own) {
-    if (!tensor.requires_grad() || own != (owners[tensor.unsafeGetTensorImpl()] == 1)) return;
-    for (const at::Tensor& other : trained)
-      if (other.is_same(tensor)) return;
-    trained.push_back(tensor);
-  };
-  for (std::size_t i = blocks.size(); i-- > 0;)
-    for (const auto& all : {blocks[i]->parameters().weights, blocks[i]->parameters().adapters})
-      for (const at::Tensor& tensor : all) add(tensor, true);
-  for (const at::Tensor& tensor : chain.outer_parameters())
-    add(tensor, owners[tensor.unsafeGetTensorImpl()] == 1);
-  each([&](const at::Tensor& tensor) { add(tensor, false); });
-  return trained;
-}
-
 int micro_batches(const Program& program) {
   int count = 0;
   for (const Step& step : program.steps) count += step.kind == StepKind::prologue;
   return count;
 }
-
-// Lists what each block saves, once each.
-class Inventorist final : public SaveListener {
- public:
-  explicit Inventorist(std::size_t blocks) : saved(blocks), starts(blocks) {}
-  void on_save(const SaveEvent& event) override {
-    std::vector<SavedTensor>& all = saved[event.block];
-    if (event.storage < all.size()) return;
-    all.push_back({"saved." + std::to_string(event.storage),
-                   {static_cast<std::int64_t>(event.tensor.storage().nbytes())},
-                   event.scope,
-                   {},
-                   {}});
-  }
-  void on_start(const StartEvent& event) override {
-    std::optional<Bytes>& bytes = starts[event.block][static_cast<std::size_t>(event.scope)];
-    bytes = bytes.value_or(Bytes{}) + event.bytes;
-  }
-  std::vector<std::vector<SavedTensor>> saved;
-  std::vector<ByScope<Bytes>> starts;
-};
 
 StepReadings readings_of(const StepMemory& memory) {
   return {{{1000}}, memory.before, memory.peak, memory.after};
@@ -143,7 +86,7 @@ std::vector<at::Tensor> WatchedOptimizer::take_gradients() {
 
 Training train_plainly(const MakeChain& make_chain, const MakeBatch& batch, int steps, int accumulate) {
   const auto chain = make_chain();
-  std::vector<at::Tensor> trained = trained_of(*chain);
+  std::vector<at::Tensor> trained = trained_parameters(*chain);
   WatchedOptimizer optimizer(trained);
   at::manual_seed(seed);
   Training training;
@@ -189,6 +132,16 @@ Training train(const MakeChain& make_chain, const MakeBatch& batch, int steps, D
   return training;
 }
 
+Settings settings_with(Policy policy, std::int64_t interval, std::optional<std::int64_t> stride,
+                       Segmenting segmenting) {
+  Settings settings;
+  settings.policy = policy;
+  settings.interval = interval;
+  settings.stride = stride;
+  settings.segmenting = segmenting;
+  return settings;
+}
+
 Profile bare_profile(std::uint32_t blocks) {
   Profile profile;
   profile.name = "bare";
@@ -211,8 +164,8 @@ Profile size_up(Executor& executor, Chain& chain, const State& batch, MemoryPool
   recompute.policy = Policy::recompute;
   const Profile bare = bare_profile(n);
   const Program keep_program = program_of(bare, {}), recompute_program = program_of(bare, recompute);
-  Inventorist inventorist(n);
-  executor.listen(&inventorist);
+  SavedList saved(n);
+  executor.listen(&saved);
   const std::vector<StepMemory> kept = memory_of(executor.run(keep_program, batch, optimizer));
   executor.listen(nullptr);
   const std::vector<StepMemory> dropped = memory_of(executor.run(recompute_program, batch, optimizer));
@@ -232,7 +185,7 @@ Profile size_up(Executor& executor, Chain& chain, const State& batch, MemoryPool
   ChainReadings readings;
   for (std::uint32_t i = 0; i < n; ++i) {
     inventory.blocks.push_back({"block." + std::to_string(i), "", states[i], executor.weight_bytes(i),
-                                executor.gradient_bytes(i), inventorist.saved[i]});
+                                executor.gradient_bytes(i), saved.block(i), saved.starts(i)});
     // Prologue, F_0 .. F_{n-1}, E, B_{n-1} .. B_0, O.
     BlockReadings block{readings_of(kept[1 + i]), readings_of(kept[2 * n + 1 - i]), {}, {}};
     block.dropped_rise = dropped[1 + i].peak - dropped[1 + i].before;
@@ -242,10 +195,7 @@ Profile size_up(Executor& executor, Chain& chain, const State& batch, MemoryPool
   readings.epilogue = readings_of(kept[n + 1]);
   readings.optimizer = readings_of(kept.back());
   Profile profile = assemble(inventory, readings).profile;
-  for (std::uint32_t i = 0; i < n; ++i) {
-    profile.blocks[i].sizes.scope_input = inventorist.starts[i];
-    profile.blocks[i].times.scope_forward = {Nanos{300}, Nanos{300}, Nanos{300}};
-  }
+  for (BlockProfile& block : profile.blocks) block.times.scope_forward = {Nanos{300}, Nanos{300}, Nanos{300}};
   return profile;
 }
 

@@ -3,7 +3,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "plan/program.h"
@@ -53,6 +56,8 @@ Training train_plainly(const MakeChain& make_chain, const MakeBatch& batch, int 
 Training train(const MakeChain& make_chain, const MakeBatch& batch, int steps, Device& device,
                const std::vector<Program>& programs, const std::function<void(const StepReport&)>& see = {});
 
+Settings settings_with(Policy policy, std::int64_t interval = 1, std::optional<std::int64_t> stride = {},
+                       Segmenting segmenting = Segmenting::contiguous);
 // A profile of nothing but `blocks` blocks: enough to compile plans that move nothing.
 Profile bare_profile(std::uint32_t blocks);
 Program program_of(const Profile& profile, const Settings& settings);

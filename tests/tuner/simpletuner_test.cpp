@@ -179,14 +179,14 @@ TEST_CASE("the choice is the fastest of all that fits") {
           Options options = shape;
           if (blocks > 0) dialect.swap(options, blocks);
           const Run run = price(frozen(), machine, dialect, options).run;
-          if (fits(run, budget) && (!fastest || run.step < *fastest)) fastest = run.step;
+          if (fits(run.peaks, budget) && (!fastest || run.step < *fastest)) fastest = run.step;
         }
       }
       const Choice choice = choose(frozen(), machine, budget, dialect);
       REQUIRE(choice.best.has_value() == fastest.has_value());
       if (!fastest) continue;
       REQUIRE(choice.best->run.step == *fastest);
-      REQUIRE(fits(choice.best->run, budget));
+      REQUIRE(fits(choice.best->run.peaks, budget));
       // What is printed means what was chosen.
       const Options said = simpletuner_options(simpletuner_json(choice.best->options));
       REQUIRE(dialect.meaning(said, frozen()).settings == choice.best->meaning.settings);
