@@ -1,6 +1,7 @@
 // Whether a long training stays as it begins: thousands of steps of a small model with offload and a swap
 // both ways. Live memory, host buffers, threads and counters must be after every step what they were after
-// the second, the process must not grow, and the last thousand steps must take as long as the first.
+// the second, the process must not grow, and the last thousand steps must take as long as the first. A plain
+// loop takes every tenth step too: what drifts in both is the machine.
 //
 //   torch_endurance [STEPS] [SEED]
 //
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +22,8 @@
 #include <vector>
 
 #include "benchmarks/machine_name.h"
+#include "benchmarks/torch_errors.h"
+#include "benchmarks/torch_plain_training.h"
 #include "profiler/block_probe.h"
 #include "profiler/host_machine.h"
 #include "profiler/sample.h"
@@ -36,6 +40,7 @@ namespace {
 constexpr double drift_aim = 5;              // percent
 constexpr Bytes growth_aim{4LL << 20};       // of the process, after the first thousandth of the steps
 constexpr std::size_t compared_most = 1000;  // steps at each end
+constexpr std::size_t plain_every = 10;      // steps
 
 TransformerConfig small_model() {
   TransformerConfig config;
@@ -73,21 +78,23 @@ class Endurance {
         model_(small_model(), seed),
         program_(program()),
         executor_(model_, device_),
-        optimizer_(executor_.trained(), {}) {}
+        optimizer_(executor_.trained(), {}),
+        plain_(small_model(), seed) {}
 
   bool run() {
-    std::vector<Nanos> times;
+    std::vector<Nanos> times, plain_times;
     Bytes resident;
     for (std::size_t step = 0; step < steps_; ++step) {
       const StepReport report = take(step);
       times.push_back(report.timeline.step);
+      if (step % plain_every == 0) plain_times.push_back(take_plain(step));
       const Standing now = standing(report);
       peak_ = std::max(peak_, peak(report.timeline.memory.device));  // some copies end later than others
       if (step == 1) steady_ = now;
       if (step > 1 && !(now == steady_)) ++deviating_;
       if (step == steps_ / 1000 + 1) resident = resident_memory();
     }
-    return tell(times, resident_memory() - resident);
+    return tell(times, plain_times, resident_memory() - resident);
   }
 
  private:
@@ -111,6 +118,13 @@ class Endurance {
     return std::get<StepReport>(std::move(result));
   }
 
+  Nanos take_plain(std::size_t step) {
+    const State batch = corpus_.batch(seed_, step);
+    const auto begin = std::chrono::steady_clock::now();
+    plain_.step(batch);
+    return {std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()};
+  }
+
   Standing standing(const StepReport& report) {
     const PinnedServed served = report.pool.totals.served;
     Standing now{device_.memory().live(),
@@ -124,13 +138,8 @@ class Endurance {
     return now;
   }
 
-  bool tell(const std::vector<Nanos>& times, Bytes growth) const {
+  bool tell(const std::vector<Nanos>& times, const std::vector<Nanos>& plain_times, Bytes growth) const {
     const std::size_t compared = std::min(compared_most, times.size() / 2);
-    const auto end = static_cast<std::ptrdiff_t>(compared);
-    const Spread first = spread_of({times.begin(), times.begin() + end});
-    const Spread last = spread_of({times.end() - end, times.end()});
-    const double drift =
-        100 * (static_cast<double>(last.median.value) / static_cast<double>(first.median.value) - 1);
     std::printf(
         "after the second step: %lld B on the device, %lld B of host buffers, %lld B pinned; peak of all "
         "steps %lld B\n",
@@ -140,10 +149,22 @@ class Endurance {
     std::printf("the process has grown by %.1f MiB (aim: at most %lld)\n",
                 static_cast<double>(growth.value) / (1 << 20),
                 static_cast<long long>(growth_aim.value >> 20));
-    std::printf("median step of the first %zu: %.3f ms, of the last: %.3f ms, %+.2f%% (aim: within %.0f%%)\n",
-                compared, static_cast<double>(first.median.value) / 1e6,
-                static_cast<double>(last.median.value) / 1e6, drift, drift_aim);
+    const double planned = ends("median step", times, compared),
+                 plain = ends("of the plain loop", plain_times, compared / plain_every);
+    const double drift = 100 * (planned / plain - 1);
+    std::printf("drift over the plain loop's: %+.2f%% (aim: within %.0f%%)\n", drift, drift_aim);
     return deviating_ == 0 && growth <= growth_aim && std::abs(drift) <= drift_aim;
+  }
+
+  // Prints the medians of both ends; the last over the first.
+  static double ends(const char* what, const std::vector<Nanos>& times, std::size_t compared) {
+    const auto end = static_cast<std::ptrdiff_t>(compared);
+    const Nanos first = spread_of({times.begin(), times.begin() + end}).median;
+    const Nanos last = spread_of({times.end() - end, times.end()}).median;
+    const double ratio = static_cast<double>(last.value) / static_cast<double>(first.value);
+    std::printf("%s: %.3f ms in the first %zu, %.3f ms in the last, %+.2f%%\n", what,
+                benchmarks::milliseconds(first), compared, benchmarks::milliseconds(last), 100 * (ratio - 1));
+    return ratio;
   }
 
   const std::size_t steps_;
@@ -154,6 +175,7 @@ class Endurance {
   const Program program_;
   Executor executor_;
   AdamW optimizer_;
+  benchmarks::PlainTraining plain_;
   PinnedServed served_;
   Standing steady_;
   Bytes peak_;  // of all steps

@@ -8,7 +8,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -19,6 +18,7 @@
 #include "benchmarks/machine_name.h"
 #include "benchmarks/processor_time.h"
 #include "benchmarks/torch_errors.h"
+#include "benchmarks/torch_plain_training.h"
 #include "profiler/block_probe.h"
 #include "profiler/host_machine.h"
 #include "profiler/sample.h"
@@ -26,7 +26,6 @@
 #include "runtime/host_device.h"
 #include "runtime/models/corpus.h"
 #include "runtime/models/transformer.h"
-#include "runtime/plain_step.h"
 #include "traces/error.h"
 
 using namespace stowage;
@@ -34,32 +33,6 @@ using namespace stowage;
 namespace {
 
 constexpr double keep_aim = 1, overlapped_aim = 5;  // percent
-
-// The loop that everybody writes: forward, backward, the norm of all gradients, AdamW.
-class PlainTraining {
- public:
-  PlainTraining(const TransformerConfig& config, std::uint64_t seed)
-      : model_(config, seed), parameters_(trained_parameters(model_)), optimizer_(parameters_, {}) {}
-
-  double step(const State& batch) {
-    const double loss = plain_step(model_, batch);
-    double squares = 0;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      at::Tensor& gradient = parameters_[i].mutable_grad();
-      squares += std::pow(gradient.norm().item<double>(), 2);
-      optimizer_.update(i, parameters_[i].detach(), gradient);
-      gradient.reset();
-    }
-    norm_ = std::sqrt(squares);
-    return loss;
-  }
-
- private:
-  Transformer model_;
-  std::vector<at::Tensor> parameters_;
-  AdamW optimizer_;
-  double norm_ = 0;
-};
 
 class PlannedTraining {
  public:
@@ -148,7 +121,7 @@ Times measure(int rounds, std::uint64_t seed) {
   offload.policy = Policy::offload;
   offload.scope = Scope::attention;
   offload.transfer.prefetch = 3;
-  PlainTraining plain(config, seed);
+  benchmarks::PlainTraining plain(config, seed);
   PlannedTraining keep(config, seed, device, program_under(profile, {}));
   PlannedTraining overlapped(config, seed, device, program_under(profile, offload));
   Times times;
