@@ -1,5 +1,6 @@
 #include "runtime/graph_piece.h"
 
+#include <ATen/ATen.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/variable.h>
@@ -30,13 +31,35 @@ class Gate final : public ag::Node {
   const std::size_t index_;
 };
 
+// Older than every other node.
+class OldestNode final : public ag::Node {
+ public:
+  OldestNode() : Node(/*sequence_nr=*/0) {}
+  ag::variable_list apply(ag::variable_list&&) override { return {}; }
+};
+
 // Nodes are held by shared_ptr up to LibTorch 2.13, by intrusive_ptr after it.
-template <class Handle = std::decay_t<decltype(std::declval<const at::Tensor&>().grad_fn())>>
-Handle make_gate(std::shared_ptr<State> gradients, std::size_t index) {
+template <class Kind, class... Arguments>
+auto make_node(Arguments&&... arguments) {
+  using Handle = std::decay_t<decltype(std::declval<const at::Tensor&>().grad_fn())>;
   if constexpr (std::is_same_v<Handle, std::shared_ptr<ag::Node>>)
-    return Handle(new Gate(std::move(gradients), index), ag::deleteNode);
+    return Handle(new Kind(std::forward<Arguments>(arguments)...), ag::deleteNode);
   else
-    return c10::make_intrusive<Gate>(std::move(gradients), index);
+    return Handle(c10::make_intrusive<Kind>(std::forward<Arguments>(arguments)...));
+}
+
+void run_backward(const ag::edge_list& roots, const ag::variable_list& gradients) {
+  ag::Engine::get_default_engine().execute(roots, gradients, /*keep_graph=*/false, /*create_graph=*/false,
+                                           /*accumulate_grad=*/true);
+}
+
+// What a backward that has failed would have done next still waits in this thread's queue, and holds its
+// graph. The queue hands out young nodes first, and drops those whose backward is over.
+void empty_queue() {
+  const at::Tensor nothing = at::empty({0});
+  const auto last = make_node<OldestNode>();
+  const auto slot = last->add_input_metadata(nothing);
+  run_backward({{last, slot}}, {nothing});
 }
 
 }  // namespace
@@ -47,7 +70,7 @@ State GraphPiece::enter(const State& inputs, const std::vector<bool>& wanted) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     at::Tensor variable = inputs[i].detach();
     if (wanted[i]) {
-      auto gate = make_gate(input_gradients_, i);
+      auto gate = make_node<Gate>(input_gradients_, i);
       const auto slot = gate->add_input_metadata(variable);
       ag::impl::set_gradient_edge(variable, {std::move(gate), slot});
     }
@@ -77,9 +100,13 @@ State GraphPiece::backward(const State& output_gradients) {
     gradients.push_back(output_gradients[i]);
   }
   edges_.clear();
-  if (!roots.empty())
-    ag::Engine::get_default_engine().execute(roots, gradients, /*keep_graph=*/false, /*create_graph=*/false,
-                                             /*accumulate_grad=*/true);
+  if (roots.empty()) return std::exchange(*input_gradients_, {});
+  try {
+    run_backward(roots, gradients);
+  } catch (...) {
+    empty_queue();
+    throw;
+  }
   return std::exchange(*input_gradients_, {});
 }
 

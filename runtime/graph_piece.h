@@ -29,7 +29,7 @@ class GraphPiece {
   // Runs the graph backwards, and forgets it: a second time is a DefectError. (Nothing of a step that is over
   // holds a graph, so that a caller has nothing to go back through again.) Gradients of parameters go to
   // their grad(). Returns those of the inputs, undefined where there is none. Undefined gradients of outputs
-  // are left out.
+  // are left out. Nothing of the graph is left where it throws what a node has thrown.
   State backward(const State& output_gradients);
 
  private:
