@@ -12,6 +12,22 @@ Bytes at_least_none(Bytes bytes) {
   return std::max(bytes, Bytes{});
 }
 
+Nanos median_or_none(const std::vector<Nanos>& repeats) {
+  return repeats.empty() ? Nanos{} : spread_of(repeats).median;
+}
+
+// Medians of parts may add up to more than the median of the whole.
+void cut_to(Nanos whole, std::vector<Layer>& layers, Nanos Layer::*time, std::optional<Scope> scope = {}) {
+  Nanos sum;
+  for (const Layer& layer : layers)
+    if (!scope || layer.scope == *scope) sum += layer.*time;
+  if (sum <= whole) return;
+  const double share = static_cast<double>(whole.value) / static_cast<double>(sum.value);
+  for (Layer& layer : layers)
+    if (!scope || layer.scope == *scope)
+      (layer.*time).value = static_cast<std::int64_t>(share * static_cast<double>((layer.*time).value));
+}
+
 class Assembly {
  public:
   Assembly(const Inventory& inventory, const ChainReadings& readings)
@@ -53,6 +69,7 @@ class Assembly {
     block.saved = stock.saved;
     block.times = times(readings_.blocks[i]);
     block.sizes = sizes(i, saved_bytes(block));
+    block.layers = layers(i, block.times);
     compare(i, block);
     return block;
   }
@@ -64,6 +81,22 @@ class Assembly {
       if (!read.scope_forward[scope].empty())
         times.scope_forward[scope] = spread_of(read.scope_forward[scope]).median;
     return times;
+  }
+
+  std::vector<Layer> layers(std::size_t i, const BlockTimes& times) const {
+    const std::vector<LayerReadings>& read = readings_.blocks[i].layers;
+    std::vector<Layer> layers;
+    for (std::size_t k = 0; k < read.size(); ++k) {
+      const LayerInventory& stock = inventory_.blocks[i].layers.at(k);
+      layers.push_back({stock.name, stock.scope, stock.weight, median_or_none(read[k].forward),
+                        median_or_none(read[k].backward)});
+    }
+    for (std::size_t scope = 0; scope < scope_count; ++scope)
+      if (const std::optional<Nanos>& whole = times.scope_forward[scope])
+        cut_to(*whole, layers, &Layer::forward, static_cast<Scope>(scope));
+    cut_to(times.forward, layers, &Layer::forward);
+    cut_to(times.backward, layers, &Layer::backward);
+    return layers;
   }
 
   BlockSizes sizes(std::size_t i, Bytes saved) const {

@@ -25,7 +25,9 @@ struct Assembled {
   std::vector<std::string> warnings;
 };
 
-// Times are medians over the repeats. Blocks stay apart even where they are equal: their times never are.
+// Times are medians over the repeats; those of layers are cut evenly to what their block, and their scope,
+// took. Layers of which nothing was read are left out. Blocks stay apart even where they are equal: their
+// times never are.
 Assembled assemble(const Inventory& inventory, const ChainReadings& readings);
 
 }  // namespace stowage

@@ -6,6 +6,7 @@
 
 #include "plan/plan.h"
 #include "plan/program.h"
+#include "profiler/layer_list.h"
 #include "profiler/metered_chain.h"
 #include "profiler/saved_list.h"
 #include "runtime/executor.h"
@@ -46,7 +47,10 @@ class BlockProbe {
         optimizer_(executor_.trained(), {.learning_rate = 0, .weight_decay = 0}),
         optimizer_bytes_(device.memory().live() - without_optimizer_),
         profile_(skeleton(subject.name, chain_.blocks())) {
-    readings_.blocks.resize(profile_.blocks.size());
+    const std::vector<ChainBlock*> blocks = chain_.blocks();
+    readings_.blocks.resize(blocks.size());
+    for (std::uint32_t i = 0; i < blocks.size(); ++i)
+      layers_.push_back(list_layers(*blocks[i], i, executor_));
   }
 
   Assembled run() {
@@ -107,10 +111,21 @@ class BlockProbe {
       readings->after = memory.after;
       readings->times.push_back(time_of(step, report.timeline));
     }
+    read_layers(program, report);
     for (std::size_t i = 0; i < readings_.blocks.size(); ++i) {
       const BlockPass& pass = chain_.last_pass(i);
       for (std::size_t scope = 0; scope < scope_count; ++scope)
         if (pass.by_scope[scope]) readings_.blocks[i].scope_forward[scope].push_back(*pass.by_scope[scope]);
+    }
+  }
+
+  void read_layers(const Program& program, const StepReport& report) {
+    for (const LayerTime& time : report.layers) {
+      const Step& step = program.steps[time.step];
+      std::vector<LayerReadings>& layers = readings_.blocks[*step.block].layers;
+      layers.resize(layers_[*step.block].size());
+      LayerReadings& read = layers.at(time.layer);
+      (step.kind == StepKind::forward ? read.forward : read.backward).push_back(time.time);
     }
   }
 
@@ -135,7 +150,7 @@ class BlockProbe {
     for (std::uint32_t i = 0; i < blocks.size(); ++i)
       all.blocks.push_back({profile_.blocks[i].name, blocks[i]->group(), chain_.last_pass(i).input,
                             executor_.weight_bytes(i), executor_.gradient_bytes(i), profile_.blocks[i].saved,
-                            starts_[i]});
+                            starts_[i], layers_[i]});
     all.output = chain_.last_pass(blocks.size() - 1).output;
     return all;
   }
@@ -149,6 +164,7 @@ class BlockProbe {
   const Bytes optimizer_bytes_;
   Profile profile_;                     // names and saved tensors alone: what programs are compiled from
   std::vector<ByScope<Bytes>> starts_;  // by block, see SavedList
+  std::vector<std::vector<LayerInventory>> layers_;
   ChainReadings readings_;
   std::int64_t done_ = 0;
 };

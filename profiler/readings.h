@@ -23,6 +23,13 @@ struct StepReadings {
   Bytes rise() const { return peak - before; }
 };
 
+// A layer of a block whose weights can come and go by themselves.
+struct LayerInventory {
+  std::string name;
+  Scope scope;
+  Bytes weight;
+};
+
 // A block as it is, whatever it costs.
 struct BlockInventory {
   std::string name;
@@ -31,6 +38,7 @@ struct BlockInventory {
   Bytes gradient;       // of its trained parameters, weights or adapters
   std::vector<SavedTensor> saved;
   ByScope<Bytes> scope_input = {};  // as BlockSizes has it
+  std::vector<LayerInventory> layers = {};
 };
 
 struct Inventory {
@@ -40,10 +48,15 @@ struct Inventory {
   Bytes optimizer_state;  // all of it
 };
 
+struct LayerReadings {
+  std::vector<Nanos> forward, backward;  // by repeat, with what ran until the next layer began
+};
+
 struct BlockReadings {
   StepReadings forward, backward;
   Bytes dropped_rise;  // of a forward that saves nothing
   std::array<std::vector<Nanos>, scope_count> scope_forward;
+  std::vector<LayerReadings> layers = {};  // as the inventory has them; empty where nothing was read
 };
 
 // Steps of the plan that keeps everything.

@@ -12,16 +12,27 @@
 #include <string>
 #include <vector>
 
+#include "traces/profile.h"
+
 namespace stowage {
 
 using State = std::vector<at::Tensor>;
+
+// A part of a block whose weights can come and go by themselves; the block's forward says where it begins,
+// with begin_layer().
+struct LayerParameters {
+  std::string name;
+  Scope scope = Scope::other;
+  std::vector<at::Tensor> weights;  // which are among the block's
+};
 
 struct BlockParameters {
   // What a block swap moves; frozen, or trained. Quantised payloads (integers, scales, zero points, low-rank
   // parts) are as good as any other: they are moved as they are. What several parts of the chain name (tied
   // weights) stays on the device.
   std::vector<at::Tensor> weights;
-  std::vector<at::Tensor> adapters;  // trained, and always on the device (LoRA)
+  std::vector<at::Tensor> adapters;          // trained, and always on the device (LoRA)
+  std::vector<LayerParameters> layers = {};  // in the order of the forward; empty: the block is not divided
 };
 
 class ChainBlock {

@@ -16,17 +16,22 @@ namespace {
 
 // What the program does with the weights of one block.
 struct WeightMoves {
-  bool begins_on_host = false, loads = false, stores = false;
+  WeightHome home = WeightHome::device;
+  bool loads = false, stores = false;
 };
 
 std::vector<WeightMoves> weight_moves(const Program& program, std::uint32_t blocks) {
   std::vector<WeightMoves> moves(blocks);
   for (BufferId id : program.initial) {
     const Buffer& buffer = program.buffers[id];
-    if (buffer.kind == BufferKind::weights) moves[*buffer.block].begins_on_host = buffer.space == Space::host;
+    if (buffer.kind == BufferKind::weights && buffer.space == Space::host)
+      moves[*buffer.block].home = WeightHome::host;
   }
   for (const Step& step : program.steps) {
-    if (step.kind == StepKind::load_weights) moves[*step.block].loads = true;
+    if (step.kind == StepKind::load_weights) {
+      moves[*step.block].loads = true;
+      if (step.layer) moves[*step.block].home = WeightHome::host_by_layer;
+    }
     if (step.kind == StepKind::store_weights) moves[*step.block].stores = true;
   }
   return moves;
@@ -58,18 +63,18 @@ void check_known(const Program& program) {
       refuse("disk_over_bytes", "nothing is put on a disk: expected none, and all offloaded on the host");
     if (step.kind == StepKind::store_gradient || step.kind == StepKind::load_state)
       refuse("optimizer", "the optimizer runs where the parameters are: expected \"device\"");
-    if (step.layer)
-      refuse("swap_mode", "whole blocks are swapped, not layers: expected another than \"stream\"");
   }
 }
 
 // Weights that are dropped after use must not have changed.
 void check_updates_survive(const std::vector<WeightMoves>& moves, Model& model) {
-  for (std::uint32_t i = 0; i < model.size(); ++i)
-    if (moves[i].loads && !moves[i].stores && model.weights(i).trained())
-      throw InputError("program", "swap_mode",
-                       "\"h2d\" drops the weights of block " + std::to_string(i) +
-                           " after use, but they are trained: expected \"two-way\"");
+  for (std::uint32_t i = 0; i < model.size(); ++i) {
+    const bool by_layer = moves[i].home == WeightHome::host_by_layer;
+    const bool trained = by_layer ? model.weights(i).trains_layers() : model.weights(i).trained();
+    if (moves[i].loads && !moves[i].stores && trained)
+      refuse("swap_mode", std::string(by_layer ? "\"stream\"" : "\"h2d\"") + " drops the weights of block " +
+                              std::to_string(i) + " after use, but they are trained: expected \"two-way\"");
+  }
 }
 
 }  // namespace
@@ -81,20 +86,18 @@ StepResult Executor::run(const Program& program, std::span<const State> batches,
   check_size(program, model_.size(), batches.size());
   const std::vector<WeightMoves> moves = weight_moves(program, model_.size());
   check_updates_survive(moves, model_);
-  for (std::uint32_t i = 0; i < model_.size(); ++i)
-    moves[i].begins_on_host ? model_.weights(i).move_to_host() : model_.weights(i).move_to_device();
+  for (std::uint32_t i = 0; i < model_.size(); ++i) model_.weights(i).move_to(moves[i].home);
   device_.host_memory().begin_step(program.pinned);
   model_.drop_gradients();
   // Whatever happens: what the program left half done on the device goes, the host's weights are good.
   const auto tidy_up = c10::make_scope_exit([&] {
     model_.drop_gradients();
-    for (std::uint32_t i = 0; i < model_.size(); ++i)
-      if (moves[i].begins_on_host && model_.weights(i).resident()) model_.weights(i).take();
+    for (std::uint32_t i = 0; i < model_.size(); ++i) model_.weights(i).leave_device();
   });
   const at::AutoGradMode with_gradients(true);
   const RandomState random = RandomState::now();
   StepState state(model_, batches, listener_);
-  StepRun step(program, device_, model_, state, optimizer);
+  StepRun step(program, device_, model_, state, optimizer, orders_);
   if (refuse_excess_) step.refuse_excess();
   try {
     return step.run();
@@ -114,7 +117,7 @@ std::vector<at::Tensor> Executor::trained() const {
 }
 
 void Executor::bring_weights_home() {
-  for (std::uint32_t i = 0; i < model_.size(); ++i) model_.weights(i).move_to_device();
+  for (std::uint32_t i = 0; i < model_.size(); ++i) model_.weights(i).move_to(WeightHome::device);
 }
 
 }  // namespace stowage

@@ -21,6 +21,7 @@
 #include "plan/program.h"
 #include "runtime/chain.h"
 #include "runtime/device.h"
+#include "runtime/learned_order.h"
 #include "runtime/model.h"
 #include "runtime/optimizer.h"
 #include "runtime/saved_tensors.h"
@@ -34,12 +35,21 @@ struct StepMemory {
   Bytes before, peak, after;
 };
 
+// How long a block was in one of its layers, in a compute step that is not one layer's. Only where compute
+// has ended when the device gives it back.
+struct LayerTime {
+  StepId step;
+  std::uint32_t layer;
+  Nanos time;
+};
+
 struct StepReport {
   double loss = 0;           // summed over micro-batches
   double gradient_norm = 0;  // over all trained parameters
   Timeline timeline;         // source "measured"; the name is left to the caller
   std::vector<StepMemory> memory;
-  PinnedReport pool;  // of host buffers, after the step
+  std::vector<LayerTime> layers;  // each layer of a step once
+  PinnedReport pool;              // of host buffers, after the step
 };
 
 // Memory ran out. Unless it was in the optimizer step, weights, optimizer and random state are as before, and
@@ -72,6 +82,8 @@ class Executor {
   std::vector<at::Tensor> trained() const;
   // What a block swap of this block moves.
   Bytes weight_bytes(std::uint32_t block) { return model_.weights(block).bytes(); }
+  // Of one of its layers.
+  Bytes layer_bytes(std::uint32_t block, std::uint32_t layer) { return model_.weights(block).bytes(layer); }
   // Of the parameters that this block has to itself.
   Bytes gradient_bytes(std::uint32_t block) const { return model_.gradient_bytes(block); }
   // Told of each tensor that is saved; nullptr: nobody.
@@ -86,6 +98,7 @@ class Executor {
  private:
   Device& device_;
   Model model_;
+  LayerOrders orders_;
   SaveListener* listener_ = nullptr;
   bool refuse_excess_ = false;
 };

@@ -59,7 +59,7 @@ Model::Model(Chain& chain, Device& device) : chain_(chain), blocks_(chain.blocks
   for (BlockParameters& block : parameters) {
     owners.set_apart(block.weights, shared);
     owners.set_apart(block.adapters, shared);
-    weights_.emplace_back(block.weights, device);
+    weights_.emplace_back(block.weights, block.layers, device);
     know(block.weights);
     know(block.adapters);
   }

@@ -60,7 +60,7 @@ void Recorder::list_spans() {
     const Step& step = program_.steps[id];
     const auto [begin, end, pageable] = times_[id];
     timeline_.spans.push_back(
-        {step.lane, step.kind, step.block, step.storage, begin, end, step.bytes, {}, pageable});
+        {step.lane, step.kind, step.block, step.storage, begin, end, step.bytes, step.layer, pageable});
     timeline_.step = std::max(timeline_.step, end);
     if (!step.is_copy()) timeline_.compute += end - begin;
   }

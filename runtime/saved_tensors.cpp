@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/layer.h"
 #include "runtime/scope.h"
 #include "runtime/tensor_recipe.h"
 #include "traces/error.h"
@@ -32,6 +33,9 @@ class SavedTensors::Hooks final : public torch::autograd::SavedVariableHooks {
     version_at_save_ = version_.current_version();
     place_ = owner_->place_of(tensor, true);
     owner_->note(tensor, place_);
+    if (!place_.held.defined()) return;
+    users_ = layer_listener();
+    if (users_) users_->on_save(place_.held);
   }
 
   // Autograd leaves this check to the hooks.
@@ -39,6 +43,7 @@ class SavedTensors::Hooks final : public torch::autograd::SavedVariableHooks {
     if (version_.current_version() != version_at_save_)
       throw InputError("model", "block " + std::to_string(owner_->block_),
                        "changes a tensor in place that its backward needs");
+    if (users_) users_->on_use(place_.held);
     return owner_->tensor_at(place_);
   }
 
@@ -47,6 +52,7 @@ class SavedTensors::Hooks final : public torch::autograd::SavedVariableHooks {
   c10::VariableVersion version_;
   std::uint32_t version_at_save_ = 0;
   SavedPlace place_;
+  LayerListener* users_ = nullptr;  // of what may be a parameter
 };
 
 SavedTensors::SavedTensors(std::uint32_t block, const std::unordered_set<StorageKey>& parameters,

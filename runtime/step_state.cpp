@@ -32,8 +32,7 @@ void StepState::prologue() {
 
 // The output of the block, without its graph.
 State StepState::run(std::uint32_t block, Pass& pass, SaveHandler& handler) {
-  if (!model_.weights(block).resident())
-    throw DefectError("block " + std::to_string(block) + " runs while its weights are on the host");
+  check_weights(block);
   const State input = pass.graph.enter(activations_[block].tensors(), wanted_[block]);
   const Mark mark("block.", block);
   const SaveGuard guard(handler);
@@ -41,6 +40,13 @@ State StepState::run(std::uint32_t block, Pass& pass, SaveHandler& handler) {
   forget_casts();
   wanted_[block + 1] = pass.graph.differentiable();
   return output;
+}
+
+// Those of streamed layers come when their layer begins.
+void StepState::check_weights(std::uint32_t block) const {
+  const BlockWeights& weights = model_.weights(block);
+  if (weights.home() != WeightHome::host_by_layer && !weights.resident())
+    throw DefectError("block " + std::to_string(block) + " runs while its weights are on the host");
 }
 
 void StepState::save(std::uint32_t block, std::optional<Scope> repeated) {
@@ -90,8 +96,7 @@ void StepState::epilogue() {
 }
 
 void StepState::backward(std::uint32_t block) {
-  if (!model_.weights(block).resident())
-    throw DefectError("block " + std::to_string(block) + " runs while its weights are on the host");
+  check_weights(block);
   if (is_later()) model_.set_gradients_aside(block);
   State gradients = passes_[block].graph.backward(activation_gradients_[block + 1]);
   if (is_later()) model_.add_up_gradients(block);
@@ -119,7 +124,7 @@ void StepState::release(const Buffer& buffer, const Step& step) {
       passes_[i].repeated.clear();
       return;
     case BufferKind::weights:
-      model_.weights(i).take();
+      model_.weights(i).take(step.layer);
       return;
     case BufferKind::gradient:  // a later micro-batch's was added to the sum when its backward ended
       if (step.kind != StepKind::backward) model_.drop_gradients(i);
@@ -145,7 +150,7 @@ std::vector<c10::Storage> StepState::send(const Step& copy) {
       if (copy.bytes == Bytes{}) return {};  // what a scope starts from is a saved tensor of another
       return activations_[i].take();
     default:
-      return {model_.weights(i).take()};
+      return model_.weights(i).take(copy.layer);
   }
 }
 
@@ -158,7 +163,7 @@ std::vector<Bytes> StepState::sizes(const Step& copy) const {
       if (copy.bytes == Bytes{}) return {};
       return activations_[i].sizes();
     default:
-      return {model_.weights(i).bytes()};
+      return model_.weights(i).sizes(copy.layer);
   }
 }
 
@@ -171,7 +176,7 @@ void StepState::receive(const Step& copy, std::vector<c10::Storage> storages) {
       if (copy.bytes > Bytes{}) activations_[i].put(std::move(storages));
       return;
     default:
-      return model_.weights(i).put(std::move(storages.front()));
+      return model_.weights(i).put(copy.layer, std::move(storages));
   }
 }
 

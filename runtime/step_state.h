@@ -53,6 +53,7 @@ class StepState {
   };
 
   State run(std::uint32_t block, Pass& pass, SaveHandler& handler);
+  void check_weights(std::uint32_t block) const;
   void save(std::uint32_t block, std::optional<Scope> repeated = {});
   const State& batch() const { return batches_[begun_ - 1]; }
   bool is_later() const { return begun_ > 1; }

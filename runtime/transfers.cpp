@@ -98,7 +98,8 @@ void Transfers::submit_issued(Lane lane) {
     Slot& slot = this->slot(next);
     const HostBuffer* const buffer = pooled(next);
     std::byte* const host =
-        buffer ? buffer->data() : static_cast<std::byte*>(model_.weights(*program_.steps[next].block).host());
+        buffer ? buffer->data()
+               : model_.weights(*program_.steps[next].block).host(program_.steps[next].layer);
     CopyJob job = job_of(program_.steps[next], host, slot.storages);
     job.issued = this->slot(next).issued;
     job.pageable = buffer && buffer->is_pageable();

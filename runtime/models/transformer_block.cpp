@@ -4,12 +4,14 @@
 
 #include <cmath>
 
+#include "runtime/layer.h"
 #include "runtime/scope.h"
 
 namespace stowage {
 namespace {
 
 constexpr double base_deviation = 0.02;
+constexpr const char* layer_names[] = {"qkv", "mix", "widen", "narrow"};
 
 LayerNorm make_norm(std::int64_t width, bool trained, c10::Device place) {
   return {at::ones({width}, place).set_requires_grad(trained),
@@ -53,6 +55,7 @@ at::Tensor LayerNorm::operator()(const at::Tensor& x) const {
 }
 
 at::Tensor Projection::operator()(const at::Tensor& x) const {
+  begin_layer(layer);
   const at::Tensor base = at::linear(x, weight, bias);
   if (!adapter) return base;
   return base + at::linear(at::linear(x, adapter->down) * adapter->scale, adapter->up);
@@ -71,6 +74,8 @@ TransformerBlock::TransformerBlock(const TransformerConfig& config, const at::Ge
   ffn_norm_ = make_norm(width, !config.lora, place);
   widen_ = draw.projection(width, hidden, base_deviation);
   narrow_ = draw.projection(hidden, width, last_deviation);
+  std::uint32_t layer = 0;
+  for (Projection* projection : {&qkv_, &mix_, &widen_, &narrow_}) projection->layer = layer++;
 }
 
 State TransformerBlock::forward(const State& input) {
@@ -85,6 +90,10 @@ BlockParameters TransformerBlock::parameters() const {
     all.weights.insert(all.weights.end(), {norm->weight, norm->bias});
   for (const Projection* projection : {&qkv_, &mix_, &widen_, &narrow_}) {
     all.weights.insert(all.weights.end(), {projection->weight, projection->bias});
+    const bool attends = projection == &qkv_ || projection == &mix_;
+    all.layers.push_back({layer_names[projection->layer],
+                          attends ? Scope::attention : Scope::ffn,
+                          {projection->weight, projection->bias}});
     if (const auto& adapter = projection->adapter)
       all.adapters.insert(all.adapters.end(), {adapter->down, adapter->up});
   }

@@ -23,9 +23,11 @@ struct Adapter {
   double scale = 1;
 };
 
+// A layer of its block.
 struct Projection {
   at::Tensor weight, bias;
   std::optional<Adapter> adapter;
+  std::uint32_t layer = 0;
 
   at::Tensor operator()(const at::Tensor& x) const;
 };

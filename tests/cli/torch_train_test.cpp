@@ -75,6 +75,28 @@ TEST_CASE("losses and gradient norms are the same under every plan, to the last 
   REQUIRE(between(seeded.out, "\"losses\"", "\"step_ns\"") != losses);
 }
 
+TEST_CASE("layers stream from a measured profile, and losses are the same to the last digit") {
+  Workplace place;
+  place.write(
+      "lora.json",
+      R"({"format": "stowage.model", "version": 1, "layers": 3, "width": 32, "heads": 2, "context": 32,
+                  "batch": 2, "dropout": 0.1, "ffn_multiple": 4, "training": "lora", "lora_rank": 2})");
+  REQUIRE(place.stowage("profile --model lora.json -o profile.json --repeats 2").code == 0);
+  const auto train = [&](const std::string& plan) {
+    const Ended ended = place.stowage("train --data '" + source_folder() + "/data/alice.txt" +
+                                      "' --model lora.json --profile profile.json --steps 2 --json " + plan);
+    INFO(ended.err);
+    REQUIRE(ended.code == 0);
+    return ended;
+  };
+  const Ended keep = train(""), streamed = train("--swap-blocks 3 --swap-mode stream --swap-keep 2");
+  const auto losses = [](const Ended& ended) { return between(ended.out, "\"losses\"", "\"step_ns\""); };
+  REQUIRE(losses(streamed) == losses(keep));
+  const std::int64_t predicted = streamed.json().at("predicted").at("peak_bytes").integer();
+  REQUIRE(predicted < keep.json().at("predicted").at("peak_bytes").integer());
+  for (const JsonNode& peak : streamed.json().at("peak_bytes").items()) REQUIRE(peak.integer() == predicted);
+}
+
 TEST_CASE("memory that runs out is an answer") {
   const Bench& bench = Bench::instance();
   const Ended ended = bench.train("--steps 2 --json --vram 400kB");

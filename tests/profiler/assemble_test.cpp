@@ -64,6 +64,24 @@ TEST_CASE("times are medians of the repeats") {
   REQUIRE(profile.blocks[1].group == "tail");
 }
 
+// Of block 1, of 12 ns forward and 24 backward, attention took 6: its layers' medians 5 and 4 are cut by 6 /
+// 9 to 3 and 2; with the third's 9 it is 14, cut by 12 / 14 to 2, 1 and 7. Backwards 20 and 28 are cut by 24
+// / 48.
+TEST_CASE("the times of layers are cut to their scope's and their block's") {
+  Inventory stock = inventory();
+  stock.blocks[1].layers = {
+      {"a", Scope::attention, {3}}, {"b", Scope::attention, {1}}, {"c", Scope::ffn, {1}}};
+  ChainReadings read = readings();
+  read.blocks[1].layers = {{{{5}, {90}, {1}}, {}}, {{{4}}, {{20}}}, {{{9}}, {{28}}}};
+  const Profile profile = assemble(stock, read).profile;
+  REQUIRE(profile.blocks[0].layers.empty());
+  const std::vector<Layer> expected{{"a", Scope::attention, {3}, {2}, {0}},
+                                    {"b", Scope::attention, {1}, {1}, {10}},
+                                    {"c", Scope::ffn, {1}, {7}, {14}}};
+  const bool as_expected = profile.blocks[1].layers == expected;
+  REQUIRE(as_expected);
+}
+
 TEST_CASE("bytes that the model does not know of are told") {
   // F_0 leaves 145 - 122 = 3 + 20. B_0: 127 - 148 = 1 - 20 - 2 - 3 + 3; B_1: 146 - 169 = 1 + 3 - 20 - 3 - 4.
   const Assembled all = assemble(inventory(), readings());

@@ -100,6 +100,27 @@ TEST_CASE("adapters have gradients, frozen weights have none") {
   REQUIRE(profile.blocks[0].sizes.weight.value == 3712);
 }
 
+// qkv 768 + 128, mix 256 + 64, widen 1024 + 128, narrow 1024 + 64; the norms are no layer's.
+TEST_CASE("layers are told with their weights and their shares of the times") {
+  HostDevice device(host_machine(ample));
+  for (const BlockProfile& block : probe(adapted(tiny()), device).profile.blocks) {
+    std::vector<std::int64_t> weights;
+    Nanos forward, backward;
+    for (const Layer& layer : block.layers) {
+      weights.push_back(layer.weight.value);
+      REQUIRE(layer.forward > Nanos{});
+      forward += layer.forward;
+      backward += layer.backward;
+    }
+    REQUIRE(weights == std::vector<std::int64_t>{896, 320, 1152, 1088});
+    REQUIRE(forward <= block.times.forward);
+    REQUIRE(backward <= block.times.backward);
+    REQUIRE(backward.value >= block.times.backward.value / 2);
+    REQUIRE(block.layers.back().name == "narrow");
+    REQUIRE(block.layers.back().scope == Scope::ffn);
+  }
+}
+
 TEST_CASE("a probed profile survives its file") {
   HostDevice device(host_machine(ample));
   const Profile profile = probe(tiny(), device).profile;
@@ -128,6 +149,8 @@ std::vector<Settings> punctual_plans(bool frozen) {
   for (int i = 0; i < 2; ++i) {  // weights that are dropped after use, not stored
     plans.push_back(plans[i]);
     plans.back().swap = {2, SwapWhich::last, SwapMode::h2d};
+    plans.push_back(plans[i]);
+    plans.back().swap = {4, SwapWhich::last, SwapMode::stream, 3};
   }
   return plans;
 }

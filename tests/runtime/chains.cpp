@@ -7,7 +7,9 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
+#include "runtime/layer.h"
 #include "runtime/scope.h"
 
 namespace stowage {
@@ -44,14 +46,16 @@ class Maker {
   at::Generator random_;
 };
 
-// Copies share their tensors, so that the body of a scope may own one.
+// A layer of its block. Copies share their tensors, so that the body of a scope may own one.
 struct Linear {
   at::Tensor weight;
   std::optional<at::Tensor> down, up;
+  std::uint32_t layer = 0;  // among its block's
 
   Linear(const Maker& maker, std::int64_t out, std::int64_t in)
       : weight(maker.base(out, in)), down(maker.adapter(rank, in)), up(maker.adapter(out, rank)) {}
   at::Tensor operator()(const at::Tensor& x) const {
+    begin_layer(layer);
     const at::Tensor y = at::linear(x, weight);
     return down ? y + at::linear(at::linear(x, *down), *up) : y;
   }
@@ -77,6 +81,9 @@ struct FeedForward {
         .front();
   }
   void list(BlockParameters& all) const { add(all, norm, {&widen, &narrow}); }
+  void list_layers(std::vector<std::pair<Linear*, Scope>>& all) {
+    all.insert(all.end(), {{&widen, Scope::ffn}, {&narrow, Scope::ffn}});
+  }
 
   static void add(BlockParameters& all, const at::Tensor& norm, const std::vector<const Linear*>& linears) {
     all.weights.push_back(norm);
@@ -124,12 +131,21 @@ struct Attention {
   void list(BlockParameters& all) const {
     for (const Stream& stream : streams) FeedForward::add(all, stream.norm, {&stream.qkv, &stream.mix});
   }
+  void list_layers(std::vector<std::pair<Linear*, Scope>>& all) {
+    for (Stream& stream : streams) all.emplace_back(&stream.qkv, Scope::attention);
+    for (Stream& stream : streams) all.emplace_back(&stream.mix, Scope::attention);
+  }
 };
 
 class StreamBlock final : public ChainBlock {
  public:
-  StreamBlock(const Maker& maker, std::size_t streams) : attention_(maker, streams) {
+  // Its layers are numbered from `first_layer`.
+  StreamBlock(const Maker& maker, std::size_t streams, std::uint32_t first_layer = 0)
+      : attention_(maker, streams) {
     for (std::size_t i = 0; i < streams; ++i) feed_forward_.emplace_back(maker);
+    attention_.list_layers(layers_);
+    for (FeedForward& feed_forward : feed_forward_) feed_forward.list_layers(layers_);
+    for (const auto& [linear, scope] : layers_) linear->layer = first_layer++;
   }
   State forward(const State& input) override {
     State state = attention_(input);
@@ -140,12 +156,15 @@ class StreamBlock final : public ChainBlock {
     BlockParameters all;
     attention_.list(all);
     for (const FeedForward& feed_forward : feed_forward_) feed_forward.list(all);
+    for (const auto& [linear, scope] : layers_)
+      all.layers.push_back({"linear." + std::to_string(linear->layer), scope, {linear->weight}});
     return all;
   }
 
  private:
   Attention attention_;
   std::vector<FeedForward> feed_forward_;
+  std::vector<std::pair<Linear*, Scope>> layers_;  // in the order of the forward
 };
 
 // The state behind the first tensor is a stack.
@@ -167,7 +186,7 @@ class DownBlock final : public ChainBlock {
 
 class UpBlock final : public ChainBlock {
  public:
-  explicit UpBlock(const Maker& maker) : merge_(maker, width, 2 * width), body_(maker, 1) {}
+  explicit UpBlock(const Maker& maker) : merge_(maker, width, 2 * width), body_(maker, 1, 1) {}
   State forward(const State& input) override {
     State state = input;
     const at::Tensor wide = input[0].repeat_interleave(2, 1);
@@ -178,6 +197,7 @@ class UpBlock final : public ChainBlock {
   BlockParameters parameters() const override {
     BlockParameters all = body_.parameters();
     all.weights.push_back(merge_.weight);
+    all.layers.insert(all.layers.begin(), {"merge", Scope::other, {merge_.weight}});
     if (merge_.down) all.adapters.insert(all.adapters.end(), {*merge_.down, *merge_.up});
     return all;
   }

@@ -21,7 +21,12 @@ namespace {
 
 constexpr std::uint32_t fault_blocks = 3;
 
-TransformerConfig fault_model() {
+bool streams(const Settings& settings) {
+  return settings.swap.mode == SwapMode::stream;
+}
+
+// Weights that stream are frozen.
+TransformerConfig fault_model(const Settings& settings) {
   TransformerConfig config;
   config.layers = fault_blocks;
   config.width = 16;
@@ -29,6 +34,7 @@ TransformerConfig fault_model() {
   config.context = 8;
   config.batch = 2;
   config.ffn_multiple = 2;
+  if (streams(settings)) config.lora = LoraConfig{2, 4};
   return config;
 }
 
@@ -44,7 +50,8 @@ struct Thrown : std::runtime_error {
 // A transformer each of whose blocks may throw as it is called, or as its backward is.
 class ThrowingChain final : public WrappedChain {
  public:
-  explicit ThrowingChain(FaultCounter& calls) : WrappedChain(model_), model_(fault_model(), 1) {
+  ThrowingChain(const Settings& settings, FaultCounter& calls)
+      : WrappedChain(model_), model_(fault_model(settings), 1) {
     for (ChainBlock* block : model_.blocks()) blocks_.emplace_back(*block, calls);
   }
   std::vector<ChainBlock*> blocks() override {
@@ -92,6 +99,7 @@ struct Footprint {
 };
 
 void require_same(const Footprint& before, const Footprint& after) {
+  INFO("device " << after.device.value - before.device.value - before.random.nbytes());
   REQUIRE(after.device - Bytes{static_cast<std::int64_t>(before.random.nbytes())} == before.device);
   REQUIRE(after.host == before.host);
   REQUIRE(after.in_use == before.in_use);
@@ -105,7 +113,7 @@ class FaultScene {
   FaultScene(const Settings& settings, std::optional<std::uint64_t> seed_of_copies,
              const Machine& machine = test_machine())
       : device(machine, seed_of_copies),
-        chain(calls),
+        chain(settings, calls),
         executor(chain, device),
         optimizer(executor.trained()),
         program(sized_program(settings)),
@@ -184,6 +192,10 @@ std::vector<Settings> settings_to_disturb() {
   std::vector<Settings> all;
   for (Policy policy : {Policy::keep, Policy::recompute, Policy::offload, Policy::recompute_offload})
     for (bool swaps : {false, true}) all.push_back(settings_with(policy, swaps));
+  for (Policy policy : {Policy::keep, Policy::recompute_offload}) {
+    all.push_back(settings_with(policy, false));
+    all.back().swap = {2, SwapWhich::last, SwapMode::stream, 2};
+  }
   return all;
 }
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "runtime/layer.h"
+
 namespace stowage {
 namespace {
 
@@ -72,13 +74,17 @@ struct SquareLayer {
 
 class LayeredBlock final : public ChainBlock {
  public:
-  explicit LayeredBlock(const LayerMaker& maker) {
+  explicit LayeredBlock(const LayerMaker& maker) : order_(maker.variant().order) {
     for (int i = 0; i < 3; ++i) layers.emplace_back(maker);
   }
 
   State forward(const State& input) override {
+    if (skipped) return input;
     at::Tensor x = input.at(0);
-    for (const SquareLayer& layer : layers) x = at::gelu(layer(x));
+    for (std::uint32_t layer : order_) {
+      if (!silent) begin_layer(layer);
+      x = at::gelu(layers[layer](x));
+    }
     return {input[0] + at::dropout(x, 0.5, true)};
   }
   BlockParameters parameters() const override {
@@ -86,19 +92,26 @@ class LayeredBlock final : public ChainBlock {
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const std::vector<at::Tensor> weights = layers[i].weights();
       all.weights.insert(all.weights.end(), weights.begin(), weights.end());
+      all.layers.push_back({std::string(1, static_cast<char>('a' + i)), Scope::other, weights});
       if (layers[i].down) all.adapters.insert(all.adapters.end(), {*layers[i].down, *layers[i].up});
     }
     return all;
   }
 
   std::vector<SquareLayer> layers;
+  bool skipped = false, silent = false;
+
+ private:
+  std::vector<std::uint32_t> order_;
 };
 
 class LayeredChain final : public Chain {
  public:
-  explicit LayeredChain(const LayerMaker& maker) : entry_(maker.square()), head_(maker.square()) {
+  explicit LayeredChain(const LayerMaker& maker)
+      : skips_(maker.variant().skips), entry_(maker.square()), head_(maker.square()) {
     for (std::uint32_t i = 0; i < layered_blocks; ++i)
       blocks_.push_back(std::make_unique<LayeredBlock>(maker));
+    for (std::uint32_t i = 1; i < layered_blocks; ++i) blocks_[i]->silent = maker.variant().silent;
     if (maker.variant().tie == Tie::blocks) blocks_[2]->layers[0].weight = blocks_[0]->layers[0].weight;
     if (maker.variant().tie == Tie::outer) head_ = blocks_[1]->layers[1].weight = entry_;
   }
@@ -108,7 +121,11 @@ class LayeredChain final : public Chain {
     for (const auto& block : blocks_) all.push_back(block.get());
     return all;
   }
-  State prologue(const State& batch) override { return {at::linear(batch.at(0), entry_)}; }
+  State prologue(const State& batch) override {
+    for (std::uint32_t i = 0; i < layered_blocks; ++i) blocks_[i]->skipped = skips_ && skips_(passes_, i);
+    ++passes_;
+    return {at::linear(batch.at(0), entry_)};
+  }
   at::Tensor epilogue(const State& output, const State&) override {
     return at::linear(output.at(0), head_).square().mean();
   }
@@ -117,8 +134,10 @@ class LayeredChain final : public Chain {
   }
 
  private:
+  std::function<bool(int, std::uint32_t)> skips_;
   at::Tensor entry_, head_;
   std::vector<std::unique_ptr<LayeredBlock>> blocks_;
+  int passes_ = 0;
 };
 
 }  // namespace
@@ -132,7 +151,10 @@ State layered_batch(int step) {
 }
 
 Profile layered_profile(const LayeredVariant& variant, Device& device) {
-  const auto chain = layered_chain(variant)();
+  LayeredVariant whole = variant;
+  whole.skips = {};
+  whole.silent = false;
+  const auto chain = layered_chain(whole)();
   Executor executor(*chain, device);
   return size_up(executor, *chain, layered_batch(0));
 }

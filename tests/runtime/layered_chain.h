@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "tests/runtime/trainer.h"
 
@@ -20,6 +22,11 @@ struct LayeredVariant {
   bool lora = false;       // adapters on a frozen base, frozen entry and head
   bool quantised = false;  // int8 weights with scales, zero points and low-rank parts, frozen
   Tie tie = Tie::none;
+  std::vector<std::uint32_t> order{0, 1, 2};  // in which layers run, whatever is declared
+  bool silent = false;                        // blocks 1 and later do not say which layer runs
+  // Whether a block does nothing in the n-th pass through the chain, from 0; the chain decides in the
+  // prologue.
+  std::function<bool(int pass, std::uint32_t block)> skips = {};
 };
 
 inline constexpr std::uint32_t layered_blocks = 4;

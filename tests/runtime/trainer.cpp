@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "profiler/assemble.h"
+#include "profiler/layer_list.h"
 #include "profiler/saved_list.h"
 #include "runtime/autocast.h"
 #include "runtime/held_state.h"
@@ -185,10 +186,12 @@ Profile size_up(Executor& executor, Chain& chain, const State& batch, MemoryPool
   ChainReadings readings;
   for (std::uint32_t i = 0; i < n; ++i) {
     inventory.blocks.push_back({"block." + std::to_string(i), "", states[i], executor.weight_bytes(i),
-                                executor.gradient_bytes(i), saved.block(i), saved.starts(i)});
+                                executor.gradient_bytes(i), saved.block(i), saved.starts(i),
+                                list_layers(*chain.blocks()[i], i, executor)});
     // Prologue, F_0 .. F_{n-1}, E, B_{n-1} .. B_0, O.
     BlockReadings block{readings_of(kept[1 + i]), readings_of(kept[2 * n + 1 - i]), {}, {}};
     block.dropped_rise = dropped[1 + i].peak - dropped[1 + i].before;
+    block.layers.assign(inventory.blocks[i].layers.size(), {{{50}}, {{50}}});
     readings.blocks.push_back(block);
   }
   readings.prologue = readings_of(kept.front());

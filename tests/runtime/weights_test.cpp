@@ -1,10 +1,11 @@
 // Weights under every plan: trained over several micro-batches, tied, quantised, swapped without what a swap
-// needs.
+// needs, streamed layer by layer in whatever order.
 #include <ATen/ATen.h>
 
 #include <algorithm>
 
 #include "runtime/host_device.h"
+#include "runtime/learned_order.h"
 #include "simulator/engine.h"
 #include "simulator/verify.h"
 #include "tests/catch.h"
@@ -16,7 +17,8 @@ using namespace stowage;
 namespace weights_test {
 
 std::string variant_name(const LayeredVariant& variant) {
-  return std::string(variant.lora ? "lora " : "") + "tie " + std::to_string(static_cast<int>(variant.tie));
+  return std::string(variant.lora ? "lora " : "") + (variant.quantised ? "quantised " : "") +
+         (variant.skips ? "skips " : "") + "tie " + std::to_string(static_cast<int>(variant.tie));
 }
 
 Settings plan(Policy policy, std::int64_t accumulate = 1) {
@@ -31,8 +33,17 @@ Settings swapped(Settings settings, SwapMode mode, SwapWhich which = SwapWhich::
   return settings;
 }
 
+// Of all blocks, or of the last ones.
+Settings streamed(Settings settings, std::int64_t prefetch, std::int64_t keep = 0,
+                  std::int64_t blocks = layered_blocks) {
+  settings.swap = {blocks, SwapWhich::last, SwapMode::stream, keep};
+  settings.transfer.prefetch = prefetch;
+  return settings;
+}
+
 // Of a step with nothing of the test's own beside it.
-Bytes measured_peak(const LayeredVariant& variant, Device& device, const Program& program) {
+Bytes measured_peak(LayeredVariant variant, Device& device, const Program& program) {
+  variant.skips = {};  // the prediction knows of none
   const auto chain = layered_chain(variant)();
   Executor executor(*chain, device);
   AdamW optimizer(executor.trained(), {});
@@ -52,6 +63,12 @@ bool is_punctual(const Settings& settings) {
   return !stores && (settings.policy == Policy::keep || settings.policy == Policy::recompute);
 }
 
+// The workspace of a block that streams counts with each of its layers, but is needed in one, which here may
+// not be the one whose weights, a 25th of all, lie beside it.
+double least_share(const Settings& settings) {
+  return settings.swap.mode == SwapMode::stream && settings.policy == Policy::recompute ? 0.96 : 1;
+}
+
 // Two steps under each of the settings: all bits as without a plan, and, where copies do not decide on it,
 // the peak that was predicted.
 void compare_with_plain(const LayeredVariant& variant, const std::vector<Settings>& all) {
@@ -63,7 +80,9 @@ void compare_with_plain(const LayeredVariant& variant, const std::vector<Setting
     const Program program = program_of(profile, settings);
     if (is_punctual(settings)) {
       const Bytes predicted = Engine(machine).simulate(program).run.peaks.device;
-      REQUIRE(measured_peak(variant, device, program).value == predicted.value);
+      const Bytes measured = measured_peak(variant, device, program);
+      REQUIRE(measured <= predicted);
+      REQUIRE(measured.value >= predicted.value * least_share(settings));
     }
     const Training plain =
         train_plainly(layered_chain(variant), layered_batch, 2, static_cast<int>(settings.step.accumulate));
@@ -177,4 +196,140 @@ TEST_CASE("a swap without loads for the backward pass is caught") {
     const Program whole = program_of(layered_profile(variant, device), swapped(plan(policy), SwapMode::h2d));
     REQUIRE(std::holds_alternative<StepReport>(executor.run(whole, layered_batch(0), optimizer)));
   }
+}
+
+// Twelve layers in four blocks, of which none, two or all stay from the forward to the backward.
+TEST_CASE("layers stream as in a plain loop, under the peak that was predicted") {
+  std::vector<Settings> all;
+  for (std::int64_t prefetch : {0, 1, 2}) all.push_back(streamed(plan(Policy::keep), prefetch));
+  for (std::int64_t keep : {2, 12}) all.push_back(streamed(plan(Policy::keep), 1, keep));
+  for (Policy policy : {Policy::recompute, Policy::offload, Policy::recompute_offload})
+    all.push_back(streamed(plan(policy), 1, 2, 3));
+  all.push_back(streamed(plan(Policy::recompute, 2), 1, 3));
+  LayeredVariant variant;
+  variant.lora = true;
+  compare_with_plain(variant, all);
+}
+
+TEST_CASE("quantised and tied layers stream as in a plain loop") {
+  const std::vector<Settings> all{streamed(plan(Policy::keep), 1), streamed(plan(Policy::recompute, 2), 1, 2),
+                                  streamed(plan(Policy::offload), 2)};
+  LayeredVariant quantised;
+  quantised.lora = quantised.quantised = true;
+  compare_with_plain(quantised, all);
+  for (Tie tie : {Tie::blocks, Tie::outer}) {
+    LayeredVariant tied;
+    tied.lora = true;
+    tied.tie = tie;
+    compare_with_plain(tied, all);
+  }
+}
+
+// Two blocks in turns do nothing: their weights come in vain.
+TEST_CASE("blocks that are skipped change no bit, whatever happens to their weights") {
+  LayeredVariant variant;
+  variant.lora = true;
+  variant.skips = [](int pass, std::uint32_t block) {
+    return block == 1 + static_cast<std::uint32_t>(pass) % 2;
+  };
+  compare_with_plain(variant, {plan(Policy::recompute), swapped(plan(Policy::keep), SwapMode::h2d),
+                               streamed(plan(Policy::keep), 1), streamed(plan(Policy::recompute, 2), 1, 2)});
+}
+
+// Each block runs a, c, b, and its backward b, c, a. The program passes over what is not due yet, so one load
+// in each of the eight passes is in vain and another has to be waited for. But the last block's `c` is still
+// there from the forward, and the backward of the first needs no `a`: 8 - 1 + 1 in vain.
+TEST_CASE("layers that run in another order are fetched ahead once it is known") {
+  LayeredVariant variant;
+  variant.lora = true;
+  HostDevice device(test_machine());
+  const Program program = program_of(layered_profile(variant, device), streamed(plan(Policy::keep), 1));
+  variant.order = {0, 2, 1};
+  const auto count = [](const StepReport& report, const char* name) {
+    const auto& counters = report.timeline.counters;
+    return counters.contains(name) ? counters.at(name) : 0;
+  };
+  std::vector<std::int64_t> blocking, ahead, used;
+  const auto see = [&](const StepReport& report) {
+    REQUIRE(count(report, "layer_loads_unused") == 8);
+    blocking.push_back(count(report, "layer_loads_blocking"));
+    ahead.push_back(count(report, "layer_loads_ahead"));
+    used.push_back(count(report, "layer_loads_ahead_used"));
+  };
+  const Training plain = train_plainly(layered_chain(variant), layered_batch, 4);
+  REQUIRE(difference(plain, train(layered_chain(variant), layered_batch, 4, device, {program}, see)) == "");
+  REQUIRE(blocking == std::vector<std::int64_t>{8, 8, 0, 0});
+  REQUIRE(ahead == std::vector<std::int64_t>{0, 0, 8, 8});
+  REQUIRE(used == ahead);
+}
+
+TEST_CASE("what follows is believed after two times, while it does in four of five") {
+  const LayerId a{0, 0}, b{0, 1}, c{0, 2};
+  LearnedOrder order;
+  order.follows(a, b);
+  REQUIRE(!order.after(a));
+  order.follows(a, b);
+  REQUIRE(order.after(a) == b);
+  REQUIRE(!order.after(b));
+  order.follows(a, c);  // two of three
+  REQUIRE(!order.after(a));
+  for (int i = 0; i < 2; ++i) order.follows(a, b);  // four of five
+  REQUIRE(order.after(a) == b);
+  // Of 16 times 15 were b; half of each is 7 and 0. After two times c it is 7 of 9, less than four of five.
+  for (int i = 0; i < 11; ++i) order.follows(a, b);
+  order.follows(a, c);
+  REQUIRE(order.after(a) == b);
+  order.follows(a, c);
+  REQUIRE(!order.after(a));
+}
+
+// All twelve layers are kept, with room for ten, of 1024 + 64 B each: what is wanted last in the backward
+// goes, and comes again; but for the first of all, whose input takes no gradient.
+TEST_CASE("kept layers give way where memory is short") {
+  LayeredVariant variant;
+  variant.lora = true;
+  HostDevice device(test_machine());
+  const Program program = program_of(layered_profile(variant, device), streamed(plan(Policy::keep), 1, 12));
+  const auto run = [&](std::optional<Bytes> spare) {
+    const auto chain = layered_chain(variant)();
+    Executor executor(*chain, device);
+    AdamW optimizer(executor.trained(), {});
+    const State batch = layered_batch(0);
+    at::manual_seed(7);
+    const Bytes before = Arena::instance().live();
+    if (spare) Arena::instance().set_budget(before + *spare);
+    const StepReport report = std::get<StepReport>(executor.run(program, batch, optimizer));
+    Arena::instance().set_budget({});
+    Bytes peak;
+    for (const StepMemory& memory : report.memory) peak = std::max(peak, memory.peak - before);
+    return std::pair(report, peak);
+  };
+  const auto [ample, most] = run({});
+  const Bytes spare = most - Bytes{2 * 1088};
+  const auto [scarce, peak] = run(spare);
+  REQUIRE(!ample.timeline.counters.contains("layers_discarded"));
+  REQUIRE(scarce.timeline.counters.at("layers_discarded") >= 2);
+  REQUIRE(scarce.timeline.counters.at("layer_loads_blocking") ==
+          scarce.timeline.counters.at("layers_discarded") - 1);
+  REQUIRE(peak <= spare);
+  REQUIRE(scarce.loss == ample.loss);
+  REQUIRE(scarce.gradient_norm == ample.gradient_norm);
+}
+
+TEST_CASE("layers that are trained, or do not say when they run, cannot stream") {
+  HostDevice device(test_machine());
+  LayeredVariant variant;
+  const auto run = [&](Chain& chain) {
+    const Program program = program_of(layered_profile(variant, device), streamed(plan(Policy::keep), 1));
+    Executor executor(chain, device);
+    AdamW optimizer(executor.trained(), {});
+    executor.run(program, layered_batch(0), optimizer);
+  };
+  REQUIRE_THROWS_WITH(run(*layered_chain(variant)()),
+                      "program: swap_mode: \"stream\" drops the weights of block 0 after use, but they are "
+                      "trained: expected \"two-way\"");
+  variant.lora = variant.silent = true;
+  REQUIRE_THROWS_WITH(run(*layered_chain(variant)()),
+                      "model: block 1: uses weights of layer 0 while that layer does not run: begin_layer() "
+                      "was not called");
 }
