@@ -44,7 +44,8 @@ class ImportCommand final : public Command {
   Answer run(Output& output) override {
     const ImportReport report = recording_.read(output);
     const std::string machine = machine_.empty() ? "" : to_json(machine_from(report, output));
-    if (!profile_.empty())
+    if (!profile_.empty() && !report.doubts.empty()) output.warn("--output: no profile is made of this");
+    if (!profile_.empty() && report.doubts.empty())
       write_file(profile_, to_json(times_.timed(report, profile_of(report, recording_.name()), output)));
     if (!machine_.empty()) write_file(machine_, machine);
     output.answer(sentence(report));

@@ -40,6 +40,7 @@ ImportReport RecordingInput::read(Output& output, bool journal) const {
   options.journal = journal;
   ImportReport report = import_recording(file_, options);
   if (!report.clean()) output.warn(file_ + ": damaged: " + repairs_text(report.repairs));
+  for (const std::string& doubt : report.doubts) output.warn(file_ + ": not understood: " + doubt);
   if (options.blocks && report.found.how != FoundBy::pattern) output.warn(unused_pattern(report.format));
   return report;
 }

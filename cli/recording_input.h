@@ -34,10 +34,10 @@ class RecordingInput {
 // "Read a profiler trace of 56451 events, 3 steps of 16.0 ms." or "Recovered ...".
 std::string sentence(const ImportReport& report);
 
-// Whether what was recorded is what was read; a recovered recording is told from a clean one by the exit
-// code.
+// Whether what was recorded is what was read, and understood; a recovered recording is told from a clean one
+// by the exit code.
 inline Answer answer(const ImportReport& report) {
-  return report.clean() ? Answer::done : Answer::no;
+  return report.clean() && report.doubts.empty() ? Answer::done : Answer::no;
 }
 
 }  // namespace stowage

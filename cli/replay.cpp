@@ -32,7 +32,8 @@ std::optional<double> difference(const std::optional<Unit>& recorded, const std:
   return static_cast<double>(simulated->value - recorded->value) / static_cast<double>(recorded->value);
 }
 
-std::string plan_text(const StepReplay& replay) {
+std::string plan_text(const StepReplay& replay, const ImportReport& report) {
+  if (!report.doubts.empty()) return "Not simulated: what was recorded is not understood.\n";
   if (replay.plan.empty())
     return "No blocks were found: the model is simulated as one, with the times and the peak as recorded.\n";
   return "Simulated as recorded: " + replay.plan + ".\n";
@@ -147,8 +148,8 @@ class ReplayCommand final : public Command {
     const StepReplay found =
         replay_step(report, profile_of(report, recording_.name()), machine_for(recorded));
     output.answer(sentence(report));
-    output.say("\n" + plan_text(found) + figures_text(found) + beyond_text(found) + alternatives_text(found) +
-               unknown_text(found, recorded));
+    output.say("\n" + plan_text(found, report) + figures_text(found) + beyond_text(found) +
+               alternatives_text(found) + unknown_text(found, recorded));
     output.object(json_of(report, found, recorded));
     return stowage::answer(report);
   }

@@ -30,6 +30,7 @@ std::optional<Nanos> known(Nanos nanos) {
 struct Support {
   explicit Support(const ImportReport& report)
       : format(report.format),
+        doubt(report.doubts.empty() ? "" : report.doubts.front()),
         blocks(!report.found.blocks.empty()),
         memory(report.memory.has_value()),
         times(report.time.has_value()) {
@@ -40,6 +41,7 @@ struct Support {
   bool work() const { return times && format != RecordingFormat::memory_snapshot; }
 
   RecordingFormat format;
+  std::string doubt;  // of the blocks' figures
   bool blocks, memory, times, backward = false;
 };
 
@@ -151,6 +153,7 @@ std::vector<Settings> asked_settings(bool with_copies) {
 
 // Why other settings cannot be told at all; empty where they can.
 std::string nothing_told(const Support& support) {
+  if (!support.doubt.empty()) return "a simulation, and other settings: " + support.doubt;
   if (!support.blocks) return "what other settings would do: no blocks were found";
   if (!support.times && !support.memory)
     return "what other settings would do: the recording has neither times nor levels of memory";
@@ -192,9 +195,11 @@ StepReplay replay_step(const ImportReport& report, const Profile& profile, const
   Replayer replayer(support, profile, on);
   const Plan plan = recorded_plan(report, replayer.table());
   StepReplay found;
-  if (support.blocks) found.plan = words(plan);
   found.recorded = recorded_figures(report);
-  found.simulated = replayer.simulated(plan);
+  if (support.doubt.empty()) {
+    if (support.blocks) found.plan = words(plan);
+    found.simulated = replayer.simulated(plan);
+  }
   if (report.journal) found.simulated.reserved = reserved_for(*report.journal);
   const StepFigures &recorded = found.recorded, &simulated = found.simulated;
   if (recorded.step && recorded.compute && simulated.step)
@@ -204,7 +209,7 @@ StepReplay replay_step(const ImportReport& report, const Profile& profile, const
     found.collectives = Nanos{report.time->totals.collectives.value / steps};
     found.orphans = Nanos{report.time->totals.orphans.value / steps};
   }
-  found.loss = profile.fixed.epilogue_bytes;
+  if (support.doubt.empty()) found.loss = profile.fixed.epilogue_bytes;
   found.unknown = unknowns(support, on, report);
   if (nothing_told(support).empty()) {
     for (const Settings& settings : asked_settings(on.links_known && support.memory))

@@ -3,6 +3,7 @@
 
 #include "tests/catch.h"
 #include "tests/cli/process.h"
+#include "tests/traces/import_made_snapshot.h"
 #include "tests/traces/import_made_trace.h"
 #include "tests/traces/refusal.h"
 #include "traces/machine.h"
@@ -95,6 +96,31 @@ TEST_CASE("a recovered recording is told from a clean one by the exit code, and 
   REQUIRE(ended.err == "warning: cut.json: damaged: truncated 1 (first at byte " +
                            std::to_string(whole.rfind("{\"ph\"")) + ")\n");  // where that event begins
   REQUIRE(workplace.holds("made.json"));
+}
+
+TEST_CASE("of figures that may be wrong no profile is made, and the exit code says so") {
+  // Each block makes 100 B and 50 B and keeps neither until the backward: it must be run again in it.
+  MadeSnapshot made;
+  for (int block = 0; block < 3; ++block) {
+    const std::int64_t own = 100 * (block + 1);
+    made.allocate(own, 100, {101, 20}).allocate(own + 1, 50, {102, 20}).allocate(own + 2, 28, {103, 20});
+    made.free(own, 100).free(own + 1, 50);
+  }
+  made.allocate(1, 16, {30});
+  for (int block = 2; block >= 0; --block) made.allocate(2, 40).free(2, 40).free(100 * (block + 1) + 2, 28);
+  const Workplace workplace;
+  workplace.write("made.pickle", made.bytes());
+  const Ended ended = workplace.stowage("import made.pickle --json -o made.json");
+  REQUIRE(ended.code == 1);
+  REQUIRE(ended.err.find("warning: made.pickle: not understood: blocks keep nothing") != std::string::npos);
+  REQUIRE(ended.json().at("doubts").items().size() == 1);
+  REQUIRE(ended.json().at("recovered").keys().empty());
+  REQUIRE(!workplace.holds("made.json"));
+  const Ended replay = workplace.stowage("replay made.pickle --json");
+  REQUIRE(replay.code == 1);
+  REQUIRE(replay.json().at("settings").items().empty());
+  REQUIRE(replay.json().at("simulated").at("peak_bytes").is_null());
+  REQUIRE(replay.json().at("recorded").at("peak_bytes").integer() == 262);
 }
 
 TEST_CASE("import tells people what it found, and how") {

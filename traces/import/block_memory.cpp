@@ -10,7 +10,7 @@ namespace {
 
 constexpr Bytes unsplit{std::int64_t{1} << 20};  // the allocator leaves a remainder this small with its block
 
-bool could_be_same(Bytes a, Bytes b) {
+bool may_be_equal(Bytes a, Bytes b) {
   const Bytes less = std::min(a, b), more = std::max(a, b);
   return more == less || (less > unsplit && more - less <= unsplit);
 }
@@ -19,7 +19,7 @@ bool alike(const BlockMemory& a, const BlockMemory& b) {
   if (a.kept.size() != b.kept.size()) return false;
   std::size_t equal = 0;
   for (std::size_t i = 0; i < a.kept.size(); ++i) {
-    if (!could_be_same(a.kept[i], b.kept[i])) return false;
+    if (!may_be_equal(a.kept[i], b.kept[i])) return false;
     equal += a.kept[i] == b.kept[i] ? 1 : 0;
   }
   return equal * 2 >= a.kept.size();
@@ -52,10 +52,23 @@ BlockMemory memory_of(std::span<const MemoryOperation> operations) {
       live.erase(found);
     }
   }
-  for (const std::optional<Bytes>& bytes : made) {
-    if (bytes) memory.kept.push_back(*bytes);
+  memory.made = made.size();
+  for (std::size_t place = 0; place < made.size(); ++place) {
+    if (!made[place]) continue;
+    memory.kept.push_back(*made[place]);
+    memory.places.push_back(place);
   }
   return memory;
+}
+
+bool makes_output_again(const BlockMemory& forward, const BlockMemory& again) {
+  return !forward.kept.empty() && !again.kept.empty() && again.places.back() >= forward.places.back() &&
+         may_be_equal(forward.kept.back(), again.kept.back());
+}
+
+Bytes saved_without_rerun(const BlockMemory& forward, const BlockMemory& again) {
+  const Bytes twice = makes_output_again(forward, again) ? again.output() : Bytes{};
+  return again.net() - twice + forward.output();
 }
 
 void even_out(std::vector<BlockMemory*>& blocks) {

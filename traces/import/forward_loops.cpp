@@ -5,6 +5,10 @@
 
 namespace stowage {
 
+ForwardLoops::ForwardLoops(bool named) : named_(named), chains_(2) {
+  chains_[again].parent = chains_[again].root = again;
+}
+
 // Whether a round begins with this line.
 bool ForwardLoops::Chain::pass(ForwardLine next) {
   const bool begins = !first || (next == *first && next != *latest);
@@ -15,14 +19,22 @@ bool ForwardLoops::Chain::pass(ForwardLine next) {
 }
 
 void ForwardLoops::add(std::span<const ForwardLine> lines, bool in_block) {
-  std::uint32_t chain = 0;
+  const std::uint32_t chain = walk(forward, lines);
+  if (in_block) chains_[chains_[chain].parent].leads_to_block = true;
+  allocations_.push_back(chain);
+}
+
+void ForwardLoops::add_again(std::span<const ForwardLine> lines) {
+  allocations_.push_back(walk(again, lines));
+}
+
+std::uint32_t ForwardLoops::walk(std::uint32_t chain, std::span<const ForwardLine> lines) {
   for (const ForwardLine line : lines.first(std::min(lines.size(), deepest))) {
     ++chains_[chain].allocations;
     chains_[chain].pass(line);
     chain = next_chain(chain, line);
   }
-  if (in_block) chains_[chains_[chain].parent].leads_to_block = true;
-  allocations_.push_back(chain);
+  return chain;
 }
 
 std::uint32_t ForwardLoops::next_chain(std::uint32_t chain, ForwardLine line) {
@@ -31,6 +43,7 @@ std::uint32_t ForwardLoops::next_chain(std::uint32_t chain, ForwardLine line) {
   if (added) {
     Chain next;
     next.parent = chain;
+    next.root = chains_[chain].root;
     next.line = line;
     chains_.push_back(next);
   }
@@ -39,13 +52,15 @@ std::uint32_t ForwardLoops::next_chain(std::uint32_t chain, ForwardLine line) {
 
 std::vector<bool> ForwardLoops::loops() const {
   std::vector<bool> chosen(chains_.size()), covered(chains_.size());
-  const std::size_t steps = std::max<std::size_t>(chains_[0].rounds, 1);
-  for (std::uint32_t chain = 1; chain < chains_.size();
+  const std::size_t steps = std::max<std::size_t>(chains_[forward].rounds, 1);
+  for (std::uint32_t chain = again + 1; chain < chains_.size();
        ++chain) {  // a chain comes after the one it goes on from
     const Chain& found = chains_[chain];
+    if (found.root != forward) continue;
     covered[chain] = covered[found.parent] || chosen[found.parent];
-    const bool loop = named_ ? found.leads_to_block
-                             : found.rounds >= 2 * steps && found.allocations * 10 >= chains_[0].allocations;
+    const bool loop =
+        named_ ? found.leads_to_block
+               : found.rounds >= 2 * steps && found.allocations * 10 >= chains_[forward].allocations;
     chosen[chain] = loop && !covered[chain];
   }
   return chosen;
@@ -54,7 +69,7 @@ std::vector<bool> ForwardLoops::loops() const {
 // The chains that lead to this one, the first line's first.
 std::vector<std::uint32_t> ForwardLoops::links_of(std::uint32_t chain) const {
   std::vector<std::uint32_t> links;
-  for (; chain != 0; chain = chains_[chain].parent) links.push_back(chain);
+  for (; chain > again; chain = chains_[chain].parent) links.push_back(chain);
   std::reverse(links.begin(), links.end());
   return links;
 }
@@ -98,13 +113,14 @@ class Turns {
 
 std::vector<ForwardTurn> ForwardLoops::turns() const {
   const std::vector<bool> chosen = loops();
-  std::vector<Chain> again(chains_.size());
+  std::vector<Chain> seen(chains_.size());
   Turns turns;
   for (std::size_t at = 0; at < allocations_.size(); ++at) {
-    std::uint32_t chain = 0;
+    std::uint32_t chain = forward;
+    if (chains_[allocations_[at]].root != forward) continue;
     for (const std::uint32_t next : links_of(allocations_[at])) {
-      const bool begins = again[chain].pass(chains_[next].line);
-      if (chain == 0 && begins) turns.begin_step();
+      const bool begins = seen[chain].pass(chains_[next].line);
+      if (chain == forward && begins) turns.begin_step();
       if (chosen[chain]) {
         turns.add(chain, begins, at);
         break;
@@ -113,6 +129,40 @@ std::vector<ForwardTurn> ForwardLoops::turns() const {
     }
   }
   return turns.take();
+}
+
+ForwardReruns ForwardLoops::reruns() const {
+  const std::vector<bool> chosen = loops();
+  std::unordered_map<ForwardLine, std::uint32_t> loop_of;  // by the lines of its blocks
+  for (std::uint32_t chain = again + 1; chain < chains_.size(); ++chain) {
+    if (chosen[chains_[chain].parent]) loop_of.try_emplace(chains_[chain].line, chains_[chain].parent);
+  }
+  ForwardReruns found;
+  std::size_t runs = 0;
+  bool running = false;
+  ForwardLine latest = 0;  // of the run
+  for (std::size_t at = 0; at < allocations_.size(); ++at) {
+    if (chains_[allocations_[at]].root == forward) {
+      running = false;
+      continue;
+    }
+    const std::vector<std::uint32_t> links = links_of(allocations_[at]);
+    const auto link = std::find_if(links.begin(), links.end(), [&](std::uint32_t chain) {
+      return loop_of.count(chains_[chain].line) > 0;
+    });
+    if (link == links.end()) {
+      found.others.push_back(at);
+      continue;
+    }
+    const ForwardLine line = chains_[*link].line;
+    const bool first = chains_[loop_of.at(line)].first == line;
+    runs += running ? 0 : 1;
+    if (!running || (first && latest != line)) found.turns.push_back({runs, first, at, at});
+    found.turns.back().last = at + 1;
+    running = true;
+    latest = line;
+  }
+  return found;
 }
 
 }  // namespace stowage

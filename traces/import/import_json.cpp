@@ -180,6 +180,8 @@ std::string to_json(const ImportReport& report) {
   if (report.synchronisation) write_synchronisation(json, *report.synchronisation);
   json.key("notes").begin_array();
   for (const std::string& text : report.notes) json.value(text);
+  json.end_array().key("doubts").begin_array();
+  for (const std::string& text : report.doubts) json.value(text);
   return json.end_array().end_object().text();
 }
 

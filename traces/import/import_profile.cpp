@@ -77,10 +77,27 @@ Bytes epilogue_bytes(const ImportReport& report, const Profile& profile) {
     if (step.loss_rise) rises.push_back(*step.loss_rise - profile.fixed.output);
   }
   if (!rises.empty()) return at_least_none(median(std::move(rises)));
-  if (!peaks_with_blocks(report)) return {};
+  const std::vector<ImportedBlock>& blocks = report.found.blocks;
+  const bool again = std::any_of(blocks.begin(), blocks.end(),
+                                 [](const ImportedBlock& block) { return block.segment.has_value(); });
+  if (again || !peaks_with_blocks(report)) return {};
   Bytes level = profile.fixed.resident + profile.blocks.front().sizes.input + profile.fixed.output;
-  for (const ImportedBlock& block : report.found.blocks) level += block.bytes.saved;
+  for (const ImportedBlock& block : blocks) level += block.bytes.saved;
   return at_least_none(report.memory->account.peak - level);
+}
+
+// By the blocks as they were run: of those that ran again together only while they do, beside their outputs.
+Bytes most_held(const std::vector<ImportedBlock>& blocks) {
+  Bytes kept, again, most_again;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const bool continues = i > 0 && blocks[i].segment && blocks[i - 1].segment == blocks[i].segment;
+    if (!continues) again = Bytes{};
+    if (blocks[i].segment) again += blocks[i].bytes.saved;
+    most_again = std::max(most_again, again);
+    if (!blocks[i].segment) kept += blocks[i].bytes.saved;
+    if (blocks[i].segment && !continues) kept += blocks[i].bytes.output;
+  }
+  return kept + most_again;
 }
 
 // Without work that was timed, the length of a step.
@@ -105,10 +122,9 @@ BlockProfile whole_model(const ImportReport& report) {
 
 bool peaks_with_blocks(const ImportReport& report) {
   if (!report.memory) return false;
-  Bytes held, saved;
+  Bytes held;
   for (const Bytes bytes : report.memory->account.owners) held += bytes;
-  for (const ImportedBlock& block : report.found.blocks) saved += block.bytes.saved;
-  return held.value >= saved.value / 2;
+  return held.value >= most_held(report.found.blocks).value / 2;
 }
 
 Profile profile_of(const ImportReport& report, const std::string& name) {

@@ -16,9 +16,9 @@ namespace stowage {
 // `name` becomes the profile's.
 Profile profile_of(const ImportReport& report, const std::string& name);
 
-// Whether the blocks hold most of what they save when the recording's memory peaks. Where they do not, the
-// peak is not theirs (the optimizer's, the loading of data), and no profile of blocks can tell it. False
-// without memory.
+// Whether the blocks, as they were run, hold most of what they save when the recording's memory peaks. Where
+// they do not, the peak is not theirs (the optimizer's, the loading of data), and no profile of blocks can
+// tell it. False without memory.
 bool peaks_with_blocks(const ImportReport& report);
 
 }  // namespace stowage

@@ -88,6 +88,10 @@ struct ImportReport {
   std::optional<SynchronisationReport> synchronisation;
   std::vector<std::string> notes;  // for people: what is odd about the recording without being damage
 
+  // For people: why the blocks' figures may be wrong though nothing is damaged. No profile should be made of
+  // them.
+  std::vector<std::string> doubts;
+
   // Whether nothing had to be repaired or dropped.
   bool clean() const { return repairs.none(); }
 };

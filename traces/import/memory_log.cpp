@@ -101,6 +101,20 @@ MemoryAccount account(const std::vector<MemoryOperation>& log, std::optional<Byt
   return accountant.take();
 }
 
+std::vector<std::size_t> ends_of(const std::vector<MemoryOperation>& log) {
+  std::vector<std::size_t> ends(log.size(), log.size());
+  std::unordered_map<std::uint64_t, std::size_t> live;
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    if (log[i].bytes.value > 0) {
+      live[log[i].address] = i;
+    } else if (const auto found = live.find(log[i].address); found != live.end()) {
+      ends[found->second] = i;
+      live.erase(found);
+    }
+  }
+  return ends;
+}
+
 Bytes level_before(const std::vector<MemoryOperation>& log, Bytes end) {
   LiveSet set;
   LiveSet::Block block{};

@@ -33,6 +33,9 @@ struct MemoryAccount {
 MemoryAccount account(const std::vector<MemoryOperation>& log, std::optional<Bytes> start,
                       std::size_t owners);
 
+// Where each allocation of a log ends: the next free of its address; the log's size where there is none.
+std::vector<std::size_t> ends_of(const std::vector<MemoryOperation>& log);
+
 // The level before a log that ends with `end` live bytes: frees without effect do not count.
 Bytes level_before(const std::vector<MemoryOperation>& log, Bytes end);
 

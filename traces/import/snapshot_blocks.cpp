@@ -4,37 +4,32 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <unordered_map>
 
 #include "traces/import/medians.h"
 
 namespace stowage {
 namespace {
 
-// Where an allocation ends: the next free of its address; the end of the log where there is none.
-std::vector<std::size_t> ends_of(const std::vector<MemoryOperation>& log) {
-  std::vector<std::size_t> ends(log.size(), log.size());
-  std::unordered_map<std::uint64_t, std::size_t> live;
-  for (std::size_t i = 0; i < log.size(); ++i) {
-    if (log[i].bytes.value > 0) {
-      live[log[i].address] = i;
-    } else if (const auto found = live.find(log[i].address); found != live.end()) {
-      ends[found->second] = i;
-      live.erase(found);
-    }
-  }
-  return ends;
-}
-
-// A pass, what it kept, and the operations of its backward.
+// A pass, what it kept or, where it was run again, what the second time kept; and the operations of its
+// backward.
 struct Round {
   const SnapshotPass* pass;
-  BlockMemory memory;
+  BlockMemory memory;                      // of the forward
+  const SnapshotRerun* again = nullptr;    // absent where it was not run again
+  BlockMemory memory_again;                // of the second time
   std::vector<std::size_t> frees;          // of what it kept beside its output, as far as it was freed
   std::optional<std::size_t> output_free;  // of its output
+  std::optional<std::size_t> run_begin;    // of the last of those that ran again together: when
   std::optional<std::size_t> backward_first, backward_last;
   Bytes gradient, backward_rise;
 
+  const BlockMemory& saving() const { return again ? memory_again : memory; }
+  // Its output included.
+  Bytes saved() const { return again ? saved_without_rerun(memory, memory_again) : memory.net(); }
+  // Though it made more, and a backward followed.
+  bool kept_nothing_else() const {
+    return !again && backward_first && memory.kept.size() <= 1 && memory.made >= 3;
+  }
   // When the block's backward has begun for certain.
   std::optional<std::size_t> first_free() const {
     return frees.empty() ? output_free : std::optional(*std::min_element(frees.begin(), frees.end()));
@@ -46,10 +41,17 @@ struct Round {
 
 class Rounds {
  public:
-  explicit Rounds(const SnapshotHistory& history) : history_(&history), ends_(ends_of(history.log)) {
+  explicit Rounds(const SnapshotHistory& history)
+      : history_(&history), ends_(ends_of(history.log)), rerun_(history.log.size()) {
     for (const SnapshotPass& pass : history.passes) add(pass);
+    const std::vector<SnapshotRerun>& reruns = history.again.reruns;
+    for (std::size_t i = 0; i < reruns.size(); ++i)
+      add(reruns[i], i + 1 < reruns.size() && reruns[i + 1].head == reruns[i].head);
     std::vector<BlockMemory*> memories;
-    for (Round& round : rounds_) memories.push_back(&round.memory);
+    for (Round& round : rounds_) {
+      memories.push_back(&round.memory);
+      if (round.again) memories.push_back(&round.memory_again);
+    }
     even_out(memories);
     for (std::size_t first = 0; first < rounds_.size();) {
       std::size_t last = first;
@@ -95,6 +97,16 @@ class Rounds {
     return highest;
   }
 
+  // Without what was run again meanwhile.
+  Nanos backward_time(const Round& round) const {
+    Nanos time = time_between(*round.backward_first, *round.backward_last);
+    for (const SnapshotRerun& rerun : history_->again.reruns) {
+      if (rerun.first >= *round.backward_first && rerun.first < *round.backward_last)
+        time -= time_between(rerun.first, rerun.last);
+    }
+    return std::max(time, Nanos{});
+  }
+
   Nanos time_between(std::size_t first, std::size_t last) const {
     if (history_->log.empty()) return {};
     return std::max(Nanos{}, time_at(last) - time_at(first));
@@ -107,15 +119,41 @@ class Rounds {
   }
 
   void add(const SnapshotPass& pass) {
-    const std::span operations = std::span(history_->log).subspan(pass.first, pass.last - pass.first);
-    Round& round = rounds_.emplace_back(Round{&pass, memory_of(operations), {}, {}, {}, {}, {}, {}});
-    std::optional<std::size_t> output;
-    for (std::size_t i = pass.first; i < pass.last; ++i) {
-      if (history_->log[i].bytes.value <= 0 || ends_[i] < pass.last) continue;
-      if (output && ends_[*output] < ends_.size()) round.frees.push_back(ends_[*output]);
-      output = i;
+    Round& round = rounds_.emplace_back();
+    round.pass = &pass;
+    round.memory = memory_in(pass.first, pass.last);
+    const std::vector<std::size_t> kept = kept_in(history_->log, ends_, pass.first, pass.last);
+    if (kept.empty()) return;
+    for (const std::size_t made : kept) note_free(made, round.frees);
+    if (ends_[kept.back()] < ends_.size()) {
+      round.output_free = ends_[kept.back()];
+      round.frees.pop_back();
     }
-    if (output && ends_[*output] < ends_.size()) round.output_free = ends_[*output];
+  }
+
+  // `goes_on`: the block after it runs again next.
+  void add(const SnapshotRerun& rerun, bool goes_on) {
+    Round& round = rounds_[rerun.pass];
+    round.again = &rerun;
+    round.memory_again = memory_in(rerun.first, rerun.last);
+    round.frees.clear();
+    const std::vector<std::size_t> kept = kept_in(history_->log, ends_, rerun.first, rerun.last);
+    for (const std::size_t made : kept) note_free(made, round.frees);
+    if (makes_output_again(round.memory, round.memory_again) && ends_[kept.back()] < ends_.size()) {
+      round.frees.pop_back();
+      if (goes_on) round.output_free = ends_[kept.back()];
+    }
+    if (!goes_on) round.run_begin = rounds_[rerun.head].again->first;
+    std::fill(rerun_.begin() + static_cast<std::ptrdiff_t>(rerun.first),
+              rerun_.begin() + static_cast<std::ptrdiff_t>(rerun.last), true);
+  }
+
+  void note_free(std::size_t made, std::vector<std::size_t>& frees) const {
+    if (ends_[made] < ends_.size()) frees.push_back(ends_[made]);
+  }
+
+  BlockMemory memory_in(std::size_t first, std::size_t last) const {
+    return memory_of(std::span(history_->log).subspan(first, last - first));
   }
 
   // The backward of a block begins when that of the next one has freed what that block kept, and the output
@@ -150,6 +188,7 @@ class Rounds {
       const std::size_t first = *rounds[i].first_free();
       begins.push_back(
           told[i].value_or(std::max(first - std::min(first, lead), std::min(first, forward_end))));
+      if (rounds[i].run_begin) begins.back() = std::min(begins.back(), *rounds[i].run_begin);
     }
     return begins;
   }
@@ -172,6 +211,7 @@ class Rounds {
   void measure_backward(Round& round, std::size_t step_end) {
     Bytes level;
     for (std::size_t i = *round.backward_first; i < *round.backward_last; ++i) {
+      if (rerun_[i]) continue;
       const MemoryOperation& operation = history_->log[i];
       level += operation.bytes;
       round.backward_rise = std::max(round.backward_rise, level);
@@ -181,12 +221,13 @@ class Rounds {
 
   const SnapshotHistory* history_;
   std::vector<std::size_t> ends_;
+  std::vector<bool> rerun_;  // by operation
   std::vector<Round> rounds_;
 };
 
 // The figures of one block in all its rounds.
 struct Samples {
-  std::vector<Nanos> forward, backward;
+  std::vector<Nanos> forward, backward, recompute;
   std::vector<Bytes> saved, output, workspace, gradient, rise;
 };
 
@@ -194,12 +235,14 @@ void add_round(const Rounds& rounds, const Round& round, Samples& samples, Impor
   BlockWork& work = block.passes[round.pass->step];
   work.ran = true;
   work.forward = rounds.time_between(round.pass->first, round.pass->last);
-  if (round.backward_first) work.backward = rounds.time_between(*round.backward_first, *round.backward_last);
+  if (round.again) work.recompute = rounds.time_between(round.again->first, round.again->last);
+  if (round.backward_first) work.backward = rounds.backward_time(round);
   samples.forward.push_back(work.forward);
   samples.backward.push_back(work.backward);
-  samples.saved.push_back(round.memory.net());
+  if (round.again) samples.recompute.push_back(work.recompute);
+  samples.saved.push_back(round.saved());
   samples.output.push_back(round.memory.output());
-  samples.workspace.push_back(round.memory.rise - round.memory.net());
+  samples.workspace.push_back(round.saving().rise - round.saved());
   samples.gradient.push_back(round.gradient);
   samples.rise.push_back(round.backward_rise);
 }
@@ -221,16 +264,23 @@ SnapshotBlocks snapshot_blocks(const SnapshotHistory& history, const std::vector
     blocks[id].group = "block";
     blocks[id].forward = median(std::move(of.forward));
     blocks[id].backward = median(std::move(of.backward));
+    blocks[id].recompute = median(std::move(of.recompute));
     blocks[id].bytes = {.saved = median(std::move(of.saved)),
                         .output = median(std::move(of.output)),
                         .forward_workspace = median(std::move(of.workspace)),
                         .gradient = median(std::move(of.gradient)),
                         .backward_rise = median(std::move(of.rise))};
   }
+  for (const SnapshotRerun& rerun : history.again.reruns)
+    blocks[history.passes[rerun.pass].block].segment = history.passes[rerun.head].block;
   for (std::size_t step = 0; step < steps.size(); ++step) {
     found.steps.push_back(rounds.around_blocks(step, steps[step].begin, steps[step].end));
     found.loss_rises.push_back(rounds.loss_rise(step));
   }
+  if (std::any_of(rounds.all().begin(), rounds.all().end(), std::mem_fn(&Round::kept_nothing_else)))
+    found.doubt =
+        "blocks keep nothing but their output until the backward: if they are run again in it, the stacks do "
+        "not show it";
   return found;
 }
 

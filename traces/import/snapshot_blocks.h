@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "traces/import/import_report.h"
@@ -17,6 +18,7 @@ struct SnapshotBlocks {
   // By step: how far the level rises between the last block's forward and the first one's backward; absent
   // where no backward was recorded.
   std::vector<std::optional<Bytes>> loss_rises;
+  std::string doubt;  // why the blocks' figures cannot be believed; empty where they can
 };
 
 // The backward of a block begins when that of the next block has freed what it kept, and ends where that of

@@ -13,7 +13,15 @@ namespace {
 struct Place {
   std::vector<ForwardLine> lines;  // of the forwards, outermost first
   bool in_block = false;           // the last line is of a frame that the user named
+  bool again = false;              // within a backward, and so are the lines
 };
+
+// In which torch.utils.checkpoint and its like run a forward again: the functions that autograd calls, with
+// and without a node of their own.
+bool runs_again(const SnapshotFrame& frame) {
+  return frame.function == "backward" || frame.function == "recompute_fn" ||
+         frame.function.starts_with("unpack");
+}
 
 // Stacks are shared: each is looked at once.
 class Places {
@@ -34,12 +42,17 @@ class Places {
   Place place_of(const std::vector<SnapshotFrame>& innermost_first) {
     Place place;
     for (auto frame = innermost_first.rbegin(); frame != innermost_first.rend(); ++frame) {
+      if (runs_again(*frame)) {
+        place.again = true;
+        place.lines.clear();
+      }
       place.in_block = pattern_ && pattern_->found_in(text(*frame));
       if (place.in_block && place.lines.empty()) place.lines.push_back(number({"", "", 0}));  // no forward
       if (place.in_block || (frame->function == "forward" && place.lines.size() + 1 < ForwardLoops::deepest))
         place.lines.push_back(number(*frame));
       if (place.in_block) break;
     }
+    place.again = place.again && !place.lines.empty();
     return place;
   }
 
@@ -60,22 +73,37 @@ class Places {
 
 constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
+// Of operations, from allocations.
+class Operations {
+ public:
+  void add(std::size_t operation) { of_.push_back(operation); }
+  void end(std::size_t log_size) { of_.push_back(log_size); }
+  std::size_t operator[](std::size_t allocation) const { return of_[allocation]; }
+
+ private:
+  std::vector<std::size_t> of_;  // the last one is of what lies beyond
+};
+
 // Blocks of several loops are numbered through, in the order in which they first run.
-std::vector<SnapshotPass> passes_of(const std::vector<ForwardTurn>& turns,
-                                    const std::vector<std::size_t>& operations, std::size_t log_size,
-                                    std::size_t& blocks) {
-  const auto operation = [&](std::size_t allocation) {
-    return allocation < operations.size() ? operations[allocation] : log_size;
-  };
+void take_passes(const std::vector<ForwardTurn>& turns, const Operations& operations,
+                 SnapshotHistory& history) {
   std::map<std::pair<std::size_t, std::size_t>, std::uint32_t> ids;
-  std::vector<SnapshotPass> passes;
   for (const ForwardTurn& turn : turns) {
     const auto id =
         ids.try_emplace({turn.loop, turn.block}, static_cast<std::uint32_t>(ids.size())).first->second;
-    passes.push_back({id, turn.step, operation(turn.first), operation(turn.last)});
+    history.passes.push_back({id, turn.step, operations[turn.first], operations[turn.last]});
   }
-  blocks = ids.size();
-  return passes;
+  history.blocks = ids.size();
+}
+
+SnapshotReruns reruns_of(const ForwardReruns& found, const Operations& operations,
+                         const SnapshotHistory& history) {
+  std::vector<RerunStretch> stretches;
+  for (const ForwardRerun& turn : found.turns)
+    stretches.push_back({turn.run, turn.whole, operations[turn.first], operations[turn.last]});
+  std::vector<std::size_t> others;
+  for (const std::size_t allocation : found.others) others.push_back(operations[allocation]);
+  return assign_reruns(history.log, history.passes, stretches, others);
 }
 
 }  // namespace
@@ -88,26 +116,31 @@ SnapshotHistory history_of(const Snapshot& snapshot, const std::optional<std::st
   history.device = longest - snapshot.history.begin();
   Places places(snapshot, pattern);
   ForwardLoops loops(pattern.has_value());
-  std::vector<std::size_t> allocations;  // their places in the log
+  Operations operations;
   for (const SnapshotEntry& entry : *longest) {
     const bool allocates = entry.action == SnapshotAction::allocate;
     history.timed = history.timed || entry.at;
     history.out_of_memory += entry.action == SnapshotAction::out_of_memory ? 1 : 0;
     if (!allocates && entry.action != SnapshotAction::complete_free) continue;
     if (allocates) {
-      allocations.push_back(history.log.size());
+      operations.add(history.log.size());
       const Place& place = places.of(entry);
-      loops.add(place.lines, place.in_block);
+      place.again ? loops.add_again(place.lines) : loops.add(place.lines, place.in_block);
     }
     // Entries are in the order in which they were made, whatever their clock says.
     const Nanos before = history.log.empty() ? Nanos{} : history.log.back().at;
     history.log.push_back({std::max(before, entry.at.value_or(Nanos{})), entry.address,
                            allocates ? entry.bytes : -entry.bytes, nobody});
   }
-  history.passes = passes_of(loops.turns(), allocations, history.log.size(), history.blocks);
-  for (const SnapshotPass& pass : history.passes) {
-    for (std::size_t i = pass.first; i < pass.last; ++i) history.log[i].owner = pass.block;
-  }
+  operations.end(history.log.size());
+  take_passes(loops.turns(), operations, history);
+  history.again = reruns_of(loops.reruns(), operations, history);
+  const auto own = [&](std::size_t first, std::size_t last, std::uint32_t block) {
+    for (std::size_t i = first; i < last; ++i) history.log[i].owner = block;
+  };
+  for (const SnapshotPass& pass : history.passes) own(pass.first, pass.last, pass.block);
+  for (const SnapshotRerun& rerun : history.again.reruns)
+    own(rerun.first, rerun.last, history.passes[rerun.pass].block);
   return history;
 }
 

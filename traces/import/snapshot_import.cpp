@@ -92,7 +92,8 @@ MemoryReport memory_report(const Snapshot& snapshot, const SnapshotHistory& hist
 TimeReport time_report(const std::vector<ImportedBlock>& blocks, std::vector<StepWork> steps) {
   TimeReport time;
   for (const ImportedBlock& block : blocks) {
-    for (const BlockWork& pass : block.passes) time.totals.blocks += pass.forward + pass.backward;
+    for (const BlockWork& pass : block.passes)
+      time.totals.blocks += pass.forward + pass.backward + pass.recompute;
   }
   for (const StepWork& step : steps) time.totals.rest += step.prologue + step.epilogue + step.optimizer;
   time.totals.all = time.totals.blocks + time.totals.rest;
@@ -132,6 +133,9 @@ ImportReport understand(const Snapshot& snapshot, const ImportOptions& options) 
   report.steps = imported_steps(history, report.memory->account);
   SnapshotBlocks found = snapshot_blocks(history, report.steps);
   for (std::size_t i = 0; i < report.steps.size(); ++i) report.steps[i].loss_rise = found.loss_rises[i];
+  for (const std::string& doubt : {history.again.doubt, found.doubt}) {
+    if (!doubt.empty()) report.doubts.push_back(doubt);
+  }
   report.found.blocks = std::move(found.blocks);
   if (!report.found.blocks.empty()) report.found.how = options.blocks ? FoundBy::pattern : FoundBy::frames;
   if (history.timed) report.time = time_report(report.found.blocks, std::move(found.steps));

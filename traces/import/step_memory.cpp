@@ -166,37 +166,52 @@ RecordedMemory step_memory(const KinetoTrace& trace, std::uint8_t device, const 
 
 namespace {
 
-// The forward of one block in one step.
+// The forward of one block in one step and, where it was run again in the backward, the second time.
 struct Pass {
   BlockId block;
   std::size_t step;
   BlockMemory memory;
+  std::optional<BlockMemory> again;
+
+  Bytes saved() const { return again ? saved_without_rerun(memory, *again) : memory.net(); }
+  Bytes workspace() const { return (again ? *again : memory).rise - saved(); }
 };
 
-// What each block's stretches of the host's time did to memory.
+// What happened to memory on the host's thread meanwhile.
+BlockMemory memory_during(const std::vector<const MemoryEvent*>& events, const Occurrence& occurrence) {
+  std::vector<MemoryOperation> inside;
+  auto event = std::lower_bound(events.begin(), events.end(), occurrence.begin,
+                                [](const MemoryEvent* a, Nanos at) { return a->at < at; });
+  for (; event != events.end() && (*event)->at < occurrence.end; ++event) {
+    if ((*event)->thread == occurrence.thread)
+      inside.push_back({(*event)->at, (*event)->address, (*event)->bytes});
+  }
+  return memory_of(inside);
+}
+
 std::vector<Pass> passes_of(const std::vector<const MemoryEvent*>& events, const Blocks& blocks,
                             const std::vector<StepWindow>& steps) {
-  std::vector<bool> again(blocks.names.size());  // recomputed: the forward saved nothing but its input
-  for (const Occurrence& occurrence : blocks.recomputed) again[occurrence.block] = true;
   std::vector<Pass> passes;
-  const auto add = [&](const Occurrence& occurrence) {
-    const auto step = step_at(steps, occurrence.begin);
-    if (!step) return;
-    std::vector<MemoryOperation> inside;
-    auto event = std::lower_bound(events.begin(), events.end(), occurrence.begin,
-                                  [](const MemoryEvent* a, Nanos at) { return a->at < at; });
-    for (; event != events.end() && (*event)->at < occurrence.end; ++event) {
-      if ((*event)->thread == occurrence.thread)
-        inside.push_back({(*event)->at, (*event)->address, (*event)->bytes});
-    }
-    passes.push_back({occurrence.block, *step, memory_of(inside)});
-  };
+  std::map<std::pair<BlockId, std::size_t>, std::vector<std::size_t>> waiting;  // not yet run again
   for (const Occurrence& occurrence : blocks.forward) {
-    if (!again[occurrence.block]) add(occurrence);
+    const auto step = step_at(steps, occurrence.begin);
+    if (!step) continue;
+    waiting[{occurrence.block, *step}].push_back(passes.size());
+    passes.push_back({occurrence.block, *step, memory_during(events, occurrence), {}});
   }
-  std::for_each(blocks.recomputed.begin(), blocks.recomputed.end(), add);
+  for (const Occurrence& occurrence : blocks.recomputed) {
+    const auto step = step_at(steps, occurrence.begin);
+    if (!step) continue;
+    std::vector<std::size_t>& candidates = waiting[{occurrence.block, *step}];
+    if (candidates.empty()) continue;
+    passes[candidates.back()].again = memory_during(events, occurrence);
+    candidates.pop_back();
+  }
   std::vector<BlockMemory*> memories;
-  for (Pass& pass : passes) memories.push_back(&pass.memory);
+  for (Pass& pass : passes) {
+    memories.push_back(&pass.memory);
+    if (pass.again) memories.push_back(&*pass.again);
+  }
   even_out(memories);
   return passes;
 }
@@ -306,9 +321,9 @@ std::vector<BlockBytes> block_bytes(const KinetoTrace& trace, std::uint8_t devic
   const std::size_t count = blocks.names.size();
   Table saved(count, steps.size()), output(count, steps.size()), workspace(count, steps.size());
   for (const Pass& pass : passes_of(events, blocks, steps)) {
-    saved.add(pass.block, pass.step, pass.memory.net());
+    saved.add(pass.block, pass.step, pass.saved());
     output.raise(pass.block, pass.step, pass.memory.output());
-    workspace.raise(pass.block, pass.step, pass.memory.rise - pass.memory.net());
+    workspace.raise(pass.block, pass.step, pass.workspace());
   }
   BackwardMemory backward(count, steps.size());
   for (const MemoryEvent* event : events) {
