@@ -1,32 +1,19 @@
 #include <unistd.h>
-#include <zlib.h>
 
 #include <filesystem>
 #include <string>
 #include <thread>
 
 #include "tests/catch.h"
+#include "tests/traces/packed.h"
 #include "traces/error.h"
 #include "traces/import/byte_source.h"
 #include "traces/import/byte_window.h"
 
 using namespace stowage;
+using tests::packed;
 
 namespace {
-
-std::string packed(const std::string& text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(out.size() - stream.avail_out);
-  deflateEnd(&stream);
-  return out;
-}
 
 std::string all_of(ByteSource& source) {
   std::string out;

@@ -362,6 +362,7 @@ TEST_CASE("what is no recording is refused by name and nature") {
     return std::string();
   };
   REQUIRE(reason("").find("an empty file") != std::string::npos);
+  REQUIRE(reason("\n<html><img src=").find("an HTML page") != std::string::npos);
   REQUIRE(reason("PK\x03\x04...").find("zip archive") != std::string::npos);
   REQUIRE(reason(R"({"format": "stowage.profile"})").find("something else") != std::string::npos);
   REQUIRE(reason("hello").find("something else") != std::string::npos);

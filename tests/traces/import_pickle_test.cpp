@@ -2,6 +2,7 @@
 
 #include "tests/catch.h"
 #include "tests/traces/import_made_pickle.h"
+#include "tests/traces/packed.h"
 #include "traces/error.h"
 #include "traces/import/pickle.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 Pickle unpickled(const std::string& bytes, Repairs& repairs) {
   const auto source = open_bytes(std::span(bytes));
-  ByteWindow window(*source, 32);
+  ByteWindow window(*source, bytes.starts_with('\x1f') ? 1 << 16 : 32);
   return read_pickle(window, repairs);
 }
 
@@ -144,6 +145,31 @@ TEST_CASE("huge counts are refused without making room for them") {
                                  "N")),
                "frame"));
   REQUIRE(says(refusal(pickle_of("Nr\xff\xff\xff\xff")), "memo has gaps"));
+}
+
+namespace {
+
+// As often as makes 6 MB or more.
+std::string repeated(const std::string& instructions) {
+  std::string all = instructions;
+  while (all.size() < 6'000'000) all += all;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("what unpacks to far more than its file is refused, whatever it is made of") {
+  // Nothing, lists in a list, lists that are dropped, a memo, dictionaries: each is under 300 KiB when
+  // packed.
+  for (const char* piece : {"Na", "]a", "]0", "(NNNNNNNNNNNNe", "\x94"})
+    REQUIRE(says(refusal(packed(pickle_of("]" + repeated(piece)))), "it unpacks to far more"));
+  REQUIRE(says(refusal(packed(pickle_of("}" + repeated("(NNNNNNNNNNu")))), "it unpacks to far more"));
+}
+
+TEST_CASE("texts are bounded in all, not only one by one") {
+  std::string texts = "]";
+  for (int i = 0; i < 3; ++i) texts += pickled(std::string(15 << 20, static_cast<char>('a' + i))) + "a";
+  REQUIRE(says(refusal(packed(pickle_of(texts))), "its texts are longer"));  // 45 MiB
 }
 
 TEST_CASE("nonsense is refused") {

@@ -59,3 +59,17 @@ TEST_CASE("a step lasts from the earliest change to the latest, in whatever orde
   REQUIRE(report.steps.at(0).end == Nanos{50});
   REQUIRE(report.memory->account.start == Bytes{100});
 }
+
+TEST_CASE("rows of the wrong shape are dropped and counted") {
+  // Two numbers, five and none; the changes around them stay.
+  const ImportReport changes = import_text("[[-1, 1, 100, 0], [5, 2], [5, 2, 30, 4, 1], [], [6, 2, 7, 4]]");
+  REQUIRE(changes.repairs[Repair::dropped_event].count == 3);
+  REQUIRE(changes.events == 2);
+  REQUIRE(changes.memory->account.peak == Bytes{107});
+  // Four times, of which one has no row and two have rows of another shape: ten numbers, and one.
+  const ImportReport levels =
+      import_text("[[10, 20, 30, 40], [[0, 5, 0, 0, 0, 1, 0, 0, 0], [0, 1, 1, 1, 1, 1, 1, 1, 1, 1], [7]]]");
+  REQUIRE(levels.repairs[Repair::dropped_event].count == 3);
+  REQUIRE(levels.events == 1);
+  REQUIRE(levels.memory->account.peak == Bytes{6});
+}

@@ -31,10 +31,14 @@ class FileBytes : public ByteSource {
   std::size_t read(std::span<char> room) override {
     for (;;) {
       const ssize_t got = ::read(descriptor_, room.data(), room.size());
-      if (got >= 0) return static_cast<std::size_t>(got);
+      if (got >= 0) {
+        taken_ += static_cast<std::uint64_t>(got);
+        return static_cast<std::size_t>(got);
+      }
       if (errno != EINTR) throw SystemError(file_, std::string("cannot read: ") + std::strerror(errno));
     }
   }
+  std::uint64_t taken() const override { return taken_; }
 
  private:
   static int open_for_reading(const std::string& file) {
@@ -49,6 +53,7 @@ class FileBytes : public ByteSource {
 
   std::string file_;
   int descriptor_;
+  std::uint64_t taken_ = 0;
 };
 
 class MemoryBytes : public ByteSource {
@@ -59,11 +64,14 @@ class MemoryBytes : public ByteSource {
     const std::size_t count = std::min(room.size(), rest_.size());
     std::copy_n(rest_.begin(), count, room.begin());
     rest_ = rest_.subspan(count);
+    taken_ += count;
     return count;
   }
+  std::uint64_t taken() const override { return taken_; }
 
  private:
   std::span<const char> rest_;
+  std::uint64_t taken_ = 0;
 };
 
 // Gives back the bytes that were read ahead to see what the source holds.
@@ -79,6 +87,7 @@ class Unread : public ByteSource {
     given_ += count;
     return count;
   }
+  std::uint64_t taken() const override { return rest_->taken(); }
 
  private:
   std::vector<char> head_;
@@ -103,6 +112,7 @@ class GzipBytes : public ByteSource {
     return asked - stream_.avail_out;
   }
   bool cut_short() const override { return cut_short_; }
+  std::uint64_t taken() const override { return packed_->taken(); }
 
  private:
   static constexpr int gzip_only = 16 + MAX_WBITS;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +18,8 @@ class ByteSource {
   virtual std::size_t read(std::span<char> room) = 0;
   // Whether what was read so far ended before its own format said so (a gzip file cut short).
   virtual bool cut_short() const { return false; }
+  // How many bytes were taken from the file or pipe itself, packed as they are.
+  virtual std::uint64_t taken() const = 0;
 };
 
 // Opens a file or a pipe; "-" is the standard input. Gzip is known by its content and unpacked, any number of

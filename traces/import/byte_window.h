@@ -27,6 +27,8 @@ class ByteWindow {
   std::uint64_t offset_of(const char* position) const {
     return base_ + static_cast<std::uint64_t>(position - begin());
   }
+  // How many bytes of the file itself, packed as they are, brought this in.
+  std::uint64_t taken() const { return source_->taken(); }
   // Whether the source has no byte beyond end().
   bool at_end() const { return at_end_; }
 

@@ -107,6 +107,11 @@ void add_notes(const KinetoTrace& trace, ImportReport& report) {
     notes.push_back(std::to_string(totals.orphan_count) +
                     " device events were launched before the recording and belong to no block");
   }
+  constexpr double little = 0.1;
+  if (report.found.how == FoundBy::operators && totals.explained() < little) {
+    notes.push_back(
+        "what repeats explains little of the time: the blocks may lie elsewhere, and --blocks says where");
+  }
   const Occupation& occupation = report.time->occupation;
   if (occupation.same_stream_overlaps > 0) {
     notes.push_back(std::to_string(occupation.same_stream_overlaps) +

@@ -123,7 +123,10 @@ class TimelineReader {
   // The first element alone does not tell the forms apart.
   void take_element() {
     if (!rows_.empty()) {
+      if (!numbers_.empty()) drop();  // numbers between rows
       take_rows();
+    } else if (numbers_.empty()) {
+      drop();
     } else {
       take_pending();
       pending_ = numbers_;
@@ -131,6 +134,7 @@ class TimelineReader {
   }
 
   void take_pending() {
+    if (!pending_.empty() && pending_.size() != 4) drop();
     if (pending_.size() == 4) {
       ++changes_;
       const Bytes change{sizes_.admit(pending_[2]) ? pending_[2] : 0};
@@ -140,7 +144,13 @@ class TimelineReader {
   }
 
   void take_rows() {
-    for (std::size_t i = 0; i < std::min(rows_.size(), pending_.size()); ++i) {
+    const std::size_t paired = std::min(rows_.size(), pending_.size());
+    for (std::size_t i = paired; i < std::max(rows_.size(), pending_.size()); ++i) drop();
+    for (std::size_t i = 0; i < paired; ++i) {
+      if (rows_[i].size() < 2 || rows_[i].size() > categories.size() + 1) {  // a leading 0, then a level each
+        drop();
+        continue;
+      }
       Levels levels{};
       for (std::size_t k = 1; k < rows_[i].size(); ++k)
         levels[category_at(static_cast<std::int64_t>(k) - 1)] += level(rows_[i][k]);
@@ -149,6 +159,9 @@ class TimelineReader {
     }
     pending_.clear();
   }
+
+  // A row of the wrong shape.
+  void drop() { repairs_->add(Repair::dropped_event, stream_.offset()); }
 
   static Bytes level(std::int64_t bytes) { return {SumGuard().admit(bytes) ? bytes : 0}; }
 

@@ -18,6 +18,7 @@ class PickleReader {
     try {
       while (!stopped_) {
         opcode_at_ = window_->offset_of(at_);
+        charge(cost_of_opcode);
         execute(static_cast<Opcode>(number(1)));
       }
     } catch (const CutShort&) {
@@ -79,11 +80,21 @@ class PickleReader {
   static constexpr std::uint32_t deepest = 100;
   static constexpr std::uint64_t widest = 1'000'000'000'000;
   static constexpr std::uint64_t longest_text = std::uint64_t{16} << 20;
-  static constexpr std::size_t highest_stack = 1 << 20, most_marks = 1000;
+  static constexpr std::uint64_t free_of_charge = std::uint64_t{64} << 20, charge_for_byte = 192;
+  static constexpr std::uint64_t free_text = std::uint64_t{32} << 20, text_for_byte = 16;
+  static constexpr std::uint64_t cost_of_opcode = 4, cost_of_text = 128;
+  static constexpr std::size_t highest_stack = 1 << 20, most_marks = 1000, most_texts = 1'000'000;
 
   [[noreturn]] void refuse(const std::string& reason) const {
     throw InputError("", "byte " + std::to_string(opcode_at_),
                      "expected plain data in the pickle, but " + reason);
+  }
+
+  // What is made must be in proportion to the file: a bomb is small when packed.
+  void charge(std::uint64_t bytes) {
+    made_ += bytes;
+    if (made_ > free_of_charge && made_ - free_of_charge > charge_for_byte * window_->taken())
+      refuse("it unpacks to far more than any snapshot of its size");
   }
 
   void execute(Opcode opcode) {
@@ -275,11 +286,18 @@ class PickleReader {
 
   bool push_text(std::uint64_t length) {
     if (length > longest_text) refuse("a text has " + std::to_string(length) + " bytes");
-    return push({.kind = Kind::text, .index = pickle_.texts_.id_of(bytes(length))});
+    charge(length + cost_of_text);
+    text_made_ += length;
+    if (text_made_ > free_text && text_made_ - free_text > text_for_byte * window_->taken())
+      refuse("its texts are longer than those of any snapshot of its size");
+    const NameTable::Id text = pickle_.texts_.id_of(bytes(length));
+    if (text == most_texts) refuse("it has more different texts than any snapshot");
+    return push({.kind = Kind::text, .index = text});
   }
 
   bool push_container(Kind kind) {
     const auto index = static_cast<std::uint32_t>(pickle_.containers_.size());
+    charge(sizeof(Pickle::Container));
     pickle_.containers_.emplace_back();
     return push({.kind = kind, .index = index});
   }
@@ -307,6 +325,7 @@ class PickleReader {
 
   void add(const PickleValue& container, std::span<const PickleValue> values) {
     Pickle::Container& into = pickle_.containers_[container.index];
+    charge(values.size_bytes());
     for (const PickleValue& value : values) {
       const bool holds = value.kind == Kind::list || value.kind == Kind::dictionary;
       const std::uint64_t spread = holds ? pickle_.containers_[value.index].spread : 1;
@@ -335,7 +354,10 @@ class PickleReader {
   bool remember(std::uint64_t slot) {
     need(1);
     if (slot > memo_.size() + 1000) refuse("its memo has gaps");
-    if (slot >= memo_.size()) memo_.resize(slot + 1);
+    if (slot >= memo_.size()) {
+      charge((slot + 1 - memo_.size()) * 2 * sizeof(PickleValue));  // it grows by doubling
+      memo_.resize(slot + 1);
+    }
     memo_[slot] = stack_.back();
     return true;
   }
@@ -365,6 +387,7 @@ class PickleReader {
   Repairs* repairs_;
   const char* at_;
   std::uint64_t opcode_at_ = 0;
+  std::uint64_t made_ = 0, text_made_ = 0;  // bytes, about: what is made is never given back
   bool stopped_ = false;
   Pickle pickle_;
   std::vector<PickleValue> stack_, memo_;

@@ -70,6 +70,8 @@ std::string_view other_content(std::string_view beginning) {
   if (beginning.starts_with("PK\x03\x04")) return "a zip archive: unpack it first";
   if (beginning.starts_with("\x28\xb5\x2f\xfd")) return "Zstandard data: unpack it first";
   if (beginning.size() > 262 && beginning.substr(257, 5) == "ustar") return "a tar archive: unpack it first";
+  if (without_spaces(beginning).starts_with('<'))
+    return "an HTML page: a memory timeline's figures are in what is exported as x.raw.json.gz or x.json";
   if (beginning[0] == '\x80') return "a pickle of a protocol other than 2 to 5";
   return "something else";
 }
