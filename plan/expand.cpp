@@ -78,14 +78,19 @@ std::int64_t swap_count(Expansion& expansion, const SwapSettings& swap) {
   return most;
 }
 
-// The last `keep` layers of all that stream.
-void keep_layers(Expansion& expansion, const BlockTable& table, std::int64_t keep) {
-  for (std::uint32_t i = table.size(); i-- > 0 && keep > 0;) {
+// The last layers of all that stream, up to the first that is one too many or finds no room.
+void keep_layers(Expansion& expansion, const BlockTable& table, const SwapSettings& swap) {
+  std::int64_t left = swap.keep;
+  Bytes taken;
+  for (std::uint32_t i = table.size(); i-- > 0;) {
     BlockDecision& decision = expansion.plan.blocks[i];
-    if (decision.weights != Residence::stream) continue;
-    decision.kept_layers =
-        static_cast<std::uint32_t>(std::min<std::int64_t>(keep, streamed_layers(table, i)));
-    keep -= decision.kept_layers;
+    const std::span<const Layer> layers = table.layers_of(i);
+    for (std::size_t layer = layers.size(); layer-- > 0;) {
+      if (decision.weights != Residence::stream || layers[layer].weight == Bytes{}) continue;
+      taken += layers[layer].weight;
+      if (left-- == 0 || (swap.keep_max && taken > *swap.keep_max)) return;
+      ++decision.kept_layers;
+    }
   }
 }
 
@@ -104,7 +109,7 @@ void decide_weights(Expansion& expansion, const BlockTable& table, const SwapSet
           "", "swap_mode",
           "the profile lists no layers of block " + std::to_string(block) + " whose weights could stream");
   }
-  keep_layers(expansion, table, swap.keep);
+  keep_layers(expansion, table, swap);
 }
 
 void warn_of_no_effect(Expansion& expansion, const BlockTable& table, const Settings& settings) {

@@ -27,6 +27,7 @@ void check(const Settings& settings) {
   }
   require(swap.blocks >= 0, "swap_blocks", "must not be negative");
   require(swap.keep >= 0, "swap_keep", "must not be negative");
+  if (swap.keep_max) require(swap.keep_max->value >= 0, "swap_keep_max_bytes", "must not be negative");
   require(settings.step.accumulate >= 1 && settings.step.accumulate <= most_micro_batches, "accumulate",
           "must be from 1 to " + std::to_string(most_micro_batches));
   require(transfer.prefetch >= 0, "prefetch", "must not be negative");
@@ -53,6 +54,7 @@ std::string describe(const Settings& settings) {
         ", swap " + std::to_string(swap.blocks) + " " + std::string(name_in(swap_which_names, swap.which));
     if (swap.mode != SwapMode::h2d) text += " " + std::string(name_in(swap_mode_names, swap.mode));
     if (swap.keep > 0) text += " keep " + std::to_string(swap.keep);
+    if (swap.keep > 0 && swap.keep_max) text += " in " + std::to_string(swap.keep_max->value) + " B";
   }
   if (settings.step.optimizer != OptimizerPlace::device)
     text += ", optimizer " + std::string(name_in(optimizer_names, settings.step.optimizer));

@@ -29,6 +29,7 @@ struct SwapSettings {
   SwapWhich which = SwapWhich::last;
   SwapMode mode = SwapMode::h2d;
   std::int64_t keep = 0;  // of `stream`: the last layers, which stay from the forward pass to the backward
+  std::optional<Bytes> keep_max = {};  // as many of them as fit in this; absent: all
 
   bool operator==(const SwapSettings&) const = default;
 };

@@ -49,8 +49,8 @@ void write_transfer_keys(JsonWriter& json, const TransferSettings& transfer) {
 
 Settings read_settings(const JsonNode& node) {
   node.allow({"policy", "interval", "stride", "segmenting", "scope", "swap_blocks", "swap_which", "swap_mode",
-              "swap_keep", "prefetch", "h2d_streams", "d2h_streams", "max_buckets", "pinned_max_bytes",
-              "accumulate", "optimizer", "disk_over_bytes"});
+              "swap_keep", "swap_keep_max_bytes", "prefetch", "h2d_streams", "d2h_streams", "max_buckets",
+              "pinned_max_bytes", "accumulate", "optimizer", "disk_over_bytes"});
   Settings settings;
   read_choice(node, "policy", policy_names, settings.policy);
   read_integer(node, "interval", 1, settings.interval);
@@ -62,6 +62,7 @@ Settings read_settings(const JsonNode& node) {
   read_choice(node, "swap_which", swap_which_names, settings.swap.which);
   read_choice(node, "swap_mode", swap_mode_names, settings.swap.mode);
   read_integer(node, "swap_keep", 0, settings.swap.keep);
+  if (const auto most = node.find_value("swap_keep_max_bytes")) settings.swap.keep_max = most->bytes();
   read_transfer_keys(node, settings.transfer);
   read_step_keys(node, settings.step);
   try {
@@ -99,6 +100,7 @@ void write_settings(JsonWriter& json, const Settings& settings) {
       .field("swap_which", name_in(swap_which_names, settings.swap.which))
       .field("swap_mode", name_in(swap_mode_names, settings.swap.mode))
       .field("swap_keep", settings.swap.keep);
+  if (settings.swap.keep_max) json.field("swap_keep_max_bytes", *settings.swap.keep_max);
   write_transfer_keys(json, settings.transfer);
   write_step_keys(json, settings.step);
   json.end_object();

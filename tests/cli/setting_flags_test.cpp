@@ -11,7 +11,7 @@ using namespace stowage;
 TEST_CASE("every setting of a file has a flag, under the same key") {
   JsonWriter json;
   Settings settings;
-  settings.transfer.disk_over = Bytes{1};  // the one key that is left out where it is absent
+  settings.transfer.disk_over = settings.swap.keep_max = Bytes{1};  // left out where they are absent
   write_settings(json, settings);
   std::vector<std::string> in_files = JsonNode::parse(json.text()).keys(), in_flags;
   for (const SettingFlag& setting : setting_flags()) in_flags.push_back(setting.key);

@@ -114,6 +114,31 @@ TEST_CASE("a scope that is recomputed needs its own layers") {
           Nanos{3 + 10 + 6 + 6 + 20 + 4});
 }
 
+// From the last on the layers have 2, 3, 2, 3 B: one fits in 4 B, two in 5, three in 9; of those two may
+// stay.
+TEST_CASE("of the layers that may stay as many do as there is room for") {
+  const BlockTable table(layered_profile(2));
+  const auto kept = [&](std::int64_t keep, std::int64_t most) {
+    Settings settings = streaming(2, keep);
+    settings.swap.keep_max = Bytes{most};
+    const Plan plan = expand(table, settings).plan;
+    return std::pair(plan.blocks[0].kept_layers, plan.blocks[1].kept_layers);
+  };
+  REQUIRE(kept(4, 1) == std::pair(0U, 0U));
+  REQUIRE(kept(4, 4) == std::pair(0U, 1U));
+  REQUIRE(kept(4, 5) == std::pair(0U, 2U));
+  REQUIRE(kept(4, 9) == std::pair(1U, 2U));
+  REQUIRE(kept(2, 9) == std::pair(0U, 2U));
+  Settings settings = streaming(2, 2);
+  settings.swap.keep_max = Bytes{4};
+  const Plan plan = expand(table, settings).plan;
+  const Profile profile = layered_profile(2);
+  REQUIRE(parse_plan(to_json(plan, profile), profile).settings == settings);
+  REQUIRE(describe(settings) == "keep, swap 2 last stream keep 2 in 4 B");
+  settings.swap.keep_max = Bytes{-1};
+  REQUIRE(refused_setting(layered_profile(2), settings) == "swap_keep_max_bytes: must not be negative");
+}
+
 TEST_CASE("layers survive their file, and are part of the structure") {
   const Profile profile = layered_profile(2);
   REQUIRE(parse_profile(to_json(profile)) == profile);

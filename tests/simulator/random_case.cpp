@@ -388,6 +388,7 @@ Case rich_case(std::uint64_t seed) {
   if (dice.one_in(2)) {
     settings.swap.mode = SwapMode::stream;
     settings.swap.keep = dice.pick<Int>({0, 1, 2, 5});
+    if (dice.one_in(3)) settings.swap.keep_max = Bytes{dice.between(0, 12)};
   }
   return rich;
 }

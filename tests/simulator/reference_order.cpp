@@ -98,12 +98,18 @@ void choose_swapped(std::vector<Block>& blocks, const SwapSettings& swap) {
     if (swap.which == SwapWhich::last) blocks[n - 1 - i].swapped = true;
     if (swap.which == SwapWhich::spread) blocks[i * n / c].swapped = true;
   }
-  Int keep = swap.keep;
+  Int keep = swap.keep, room = swap.keep_max.value_or(Bytes{}).value;
   for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
     block->two_way = block->swapped && swap.mode == SwapMode::two_way;
     block->streamed = block->swapped && swap.mode == SwapMode::stream;
-    for (const Layer& layer : block->profile.layers)
-      if (block->streamed && layer.weight.value > 0 && keep-- > 0) ++block->kept;
+    for (auto layer = block->profile.layers.rbegin(); layer != block->profile.layers.rend(); ++layer) {
+      if (!block->streamed || layer->weight.value == 0) continue;
+      if (swap.keep_max && layer->weight.value > room) keep = 0;
+      if (keep <= 0) continue;
+      --keep;
+      room -= layer->weight.value;
+      ++block->kept;
+    }
   }
 }
 
