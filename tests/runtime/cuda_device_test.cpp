@@ -43,7 +43,7 @@ TEST_CASE("full training on CUDA under every kind of plan equals a plain loop bi
 }
 
 TEST_CASE("training of adapters on CUDA under every kind of plan equals a plain loop bit for bit") {
-  if (!absent()) require_conformance_on_cuda(true, {SwapMode::h2d, SwapMode::two_way});
+  if (!absent()) require_conformance_on_cuda(true, {SwapMode::h2d, SwapMode::two_way, SwapMode::stream});
 }
 
 TEST_CASE("CUDA memory is counted to the byte, and refused beyond the budget") {

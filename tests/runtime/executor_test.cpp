@@ -22,7 +22,7 @@ TEST_CASE("training of adapters under every kind of plan equals a plain loop bit
   const Machine machine = test_machine();
   HostDevice device(machine);
   require_conformance({device, c10::DeviceType::CPU, machine}, true,
-                      settings_of_every_kind({SwapMode::h2d, SwapMode::two_way}));
+                      settings_of_every_kind({SwapMode::h2d, SwapMode::two_way, SwapMode::stream}));
 }
 
 TEST_CASE("plans may change from step to step") {

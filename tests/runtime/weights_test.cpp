@@ -9,6 +9,7 @@
 #include "simulator/engine.h"
 #include "simulator/verify.h"
 #include "tests/catch.h"
+#include "tests/runtime/faulty_device.h"
 #include "tests/runtime/layered_chain.h"
 #include "traces/error.h"
 
@@ -261,6 +262,29 @@ TEST_CASE("layers that run in another order are fetched ahead once it is known")
   REQUIRE(blocking == std::vector<std::int64_t>{8, 8, 0, 0});
   REQUIRE(ahead == std::vector<std::int64_t>{0, 0, 8, 8});
   REQUIRE(used == ahead);
+}
+
+// Loads end at any time they may, or ten times later.
+TEST_CASE("layers that run in another order compute the same bits, however late their loads come") {
+  LayeredVariant declared, variant;
+  declared.lora = variant.lora = true;
+  variant.order = {0, 2, 1};
+  const Settings settings = streamed(plan(Policy::recompute), 1, 2);
+  const Training plain = train_plainly(layered_chain(variant), layered_batch, 4);
+  Machine slow = test_machine();
+  slow.links.h2d.rate.bytes_per_second /= 10;
+  slow.links.h2d.latency = slow.links.h2d.latency * 10;
+  const auto compare = [&](const Machine& machine, std::optional<std::uint64_t> seed) {
+    FaultyDevice device(machine, seed);
+    const auto chain = layered_chain(declared)();
+    std::optional<Executor> executor(std::in_place, *chain, device);
+    const Program program =
+        program_of(size_up(*executor, *chain, layered_batch(0), device.memory()), settings);
+    executor.reset();
+    REQUIRE(difference(plain, train(layered_chain(variant), layered_batch, 4, device, {program})) == "");
+  };
+  for (std::uint64_t seed = 0; seed < 5; ++seed) compare(test_machine(), seed);
+  compare(slow, {});
 }
 
 TEST_CASE("what follows is believed after two times, while it does in four of five") {
