@@ -1,6 +1,10 @@
 // How fast recordings are read, and what it takes: import [MIB]... generates Kineto traces of about these
 // sizes (256) and imports them; beside each, what Python's json takes to load the same file, where there is a
-// python3.
+// python3, and what HolisticTraceAnalysis takes, where the environment's STOWAGE_HTA names a Python that has
+// it:
+//
+//   python3 -m venv ~/.cache/hta && ~/.cache/hta/bin/pip install HolisticTraceAnalysis
+//   STOWAGE_HTA=~/.cache/hta/bin/python build/core/benchmarks/import 256 2048
 //
 // The traces are of a training loop as a profiler writes it, shapes, modules and memory recorded: 24 blocks,
 // forward and backward, in steps. "reading" is the parser alone, "import" all that `stowage import` does
@@ -26,7 +30,8 @@ using namespace stowage;
 
 namespace {
 
-constexpr std::int64_t most_for_python = 512;  // MiB: it takes five times as much memory
+// MiB: they take many times as much memory.
+constexpr std::int64_t most_for_python = 512, most_for_hta = 256;
 
 struct Cost {
   double seconds = 0;    // of the processor: what else runs on the machine does not count
@@ -34,9 +39,17 @@ struct Cost {
   bool done = false;
 };
 
+// Never returns.
+void run_python(const char* python, const char* script, const std::string& file) {
+  if (std::freopen("/dev/null", "w", stderr) && std::freopen("/dev/null", "w", stdout))
+    ::execlp(python, python, "-c", script, file.c_str(), static_cast<char*>(nullptr));
+  std::_Exit(1);
+}
+
 // In a process of its own, so that peaks do not add up.
 template <class Job>
 Cost cost_of(Job job) {
+  std::fflush(stdout);
   const pid_t child = ::fork();
   if (child == 0) {
     job();
@@ -67,7 +80,6 @@ void measure(std::int64_t mebibytes) {
   const std::int64_t events = benchmarks::write_trace(file.string(), mebibytes << 20);
   const double megabytes = static_cast<double>(std::filesystem::file_size(file)) / 1e6;
   std::printf("%.0f MB, %.2f million events\n", megabytes, static_cast<double>(events) / 1e6);
-  std::fflush(stdout);
   report("reading", megabytes, cost_of([&] {
            const auto source = open_bytes(file.string());
            ByteWindow window(*source);
@@ -80,9 +92,16 @@ void measure(std::int64_t mebibytes) {
          }));
   if (mebibytes <= most_for_python) {
     report("python", megabytes, cost_of([&] {
-             ::execlp("python3", "python3", "-c", "import json, sys; json.load(open(sys.argv[1]))",
-                      file.c_str(), static_cast<char*>(nullptr));
-             std::_Exit(1);
+             run_python("python3", "import json, sys; json.load(open(sys.argv[1]))", file.string());
+           }));
+  }
+  const char* with_hta = std::getenv("STOWAGE_HTA");
+  if (with_hta && mebibytes <= most_for_hta) {
+    report("HTA", megabytes, cost_of([&] {
+             run_python(with_hta,
+                        "import os, sys; from hta.common.trace import Trace\n"
+                        "Trace({0: sys.argv[1]}, os.path.dirname(sys.argv[1])).parse_traces()",
+                        file.string());
            }));
   }
   std::filesystem::remove(file);

@@ -200,3 +200,16 @@ TEST_CASE("a pickle cut anywhere gives what is complete") {
   }
   REQUIRE(most == 2);
 }
+
+TEST_CASE("a list of one item that was cut inside it keeps what is there of it") {
+  // {"traces": [[1, 2, ...]]}, as a snapshot of one device: the outer list has no mark.
+  const std::string single =
+      "\x80\x04}(" + pickled("first") + pickled(7) + pickled("traces") + "]" + "](" + pickled(1) + pickled(2);
+  Repairs repairs;
+  const Pickle pickle = unpickled(single, repairs);
+  REQUIRE(repairs[Repair::truncated].count == 1);
+  REQUIRE(pickle.integer(pickle.find(pickle.root(), "first")) == 7);
+  const auto traces = pickle.items(pickle.find(pickle.root(), "traces"));
+  REQUIRE(traces.size() == 1);
+  REQUIRE(pickle.items(traces[0]).size() == 2);
+}

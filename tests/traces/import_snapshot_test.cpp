@@ -136,6 +136,20 @@ TEST_CASE("segments as the allocator took and returned them") {
   REQUIRE(report.notes.size() == 3);  // host times, out of memory, an entry not about memory
 }
 
+TEST_CASE("of a history that was cut the level before is not known") {
+  const MadeSnapshot made =
+      MadeSnapshot().allocate(1, 50).allocate(2, 70).free(77, 200).block(1000, "active_allocated");
+  REQUIRE(made.import().memory->account.start == Bytes{1080});  // 1000 + 200 - 120
+  const std::string whole = made.bytes();
+  const std::string cut = whole.substr(0, whole.find("free_requested"));
+  const ImportReport report = import_recording(*open_bytes(std::span(cut)), "cut.pickle", {});
+  REQUIRE(report.repairs[Repair::truncated].count == 1);
+  REQUIRE(report.events == 2);
+  REQUIRE(report.memory->account.start == Bytes{});
+  REQUIRE(report.memory->account.peak == Bytes{120});
+  REQUIRE(report.memory->reserved.empty());
+}
+
 TEST_CASE("a snapshot without a history still says what is held") {
   const ImportReport report = MadeSnapshot().block(300, "active_allocated").block(700, "inactive").import();
   REQUIRE(report.memory->account.peak == Bytes{300});

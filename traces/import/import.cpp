@@ -23,7 +23,8 @@ ImportReport import_kineto(ByteWindow& window, const ImportOptions& options) {
 
 ImportReport import_snapshot(ByteWindow& window, const ImportOptions& options) {
   Repairs repairs;
-  const Snapshot snapshot = snapshot_of(read_pickle(window, repairs));
+  Snapshot snapshot = snapshot_of(read_pickle(window, repairs));
+  snapshot.cut = repairs[Repair::truncated].count > 0;
   ImportReport report = understand(snapshot, options);
   if (options.journal) {
     if (std::optional<SnapshotJournal> found = journal_of(snapshot))

@@ -374,13 +374,25 @@ class PickleReader {
       const std::size_t first = stack_.size() - count;
       if (first == 0) break;
       const PickleValue container = stack_[first - 1];
-      if (container.kind == Kind::dictionary) count -= count % 2;
+      if (container.kind == Kind::dictionary) count = close_single_items(first);
       if (container.kind == Kind::dictionary || container.kind == Kind::list) {
         add(container, std::span(stack_).subspan(first, count));
       }
       stack_.resize(first);
     }
     if (!stack_.empty()) stack_.resize(1);
+  }
+
+  // A list of one item has no mark: that item lies above its list, where a dictionary's next key would. How
+  // many of the values from `first` on are keys with their values.
+  std::size_t close_single_items(std::size_t first) {
+    while ((stack_.size() - first) % 2 != 0 && stack_.size() - first >= 3) {
+      const PickleValue item = stack_.back(), list = stack_[stack_.size() - 2];
+      if (list.kind != Kind::list || item.kind == Kind::text) break;
+      add(list, std::span(&item, 1));
+      stack_.pop_back();
+    }
+    return (stack_.size() - first) / 2 * 2;
   }
 
   ByteWindow* window_;

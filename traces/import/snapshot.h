@@ -65,6 +65,7 @@ struct Snapshot {
   std::vector<std::vector<SnapshotEntry>> history;  // by device, in time order; empty where none was recorded
   std::vector<SnapshotRange> ranges;
   std::int64_t ignored_entries = 0;  // of actions that are not about memory
+  bool cut = false;                  // the history ends before the state that the segments tell
 
   std::vector<SnapshotFrame> frames_of(const SnapshotEntry& entry) const;
 };

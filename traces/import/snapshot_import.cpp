@@ -67,8 +67,11 @@ std::vector<ImportedStep> imported_steps(const SnapshotHistory& history, const M
 
 MemoryReport memory_report(const Snapshot& snapshot, const SnapshotHistory& history, const Held& held) {
   MemoryReport report;
-  report.account = account(history.log, level_before(history.log, held.live), history.blocks);
-  if (!snapshot.history.empty()) {
+  // From the end backwards: of a history that was cut the end is not known.
+  std::optional<Bytes> start;
+  if (!snapshot.cut) start = level_before(history.log, held.live);
+  report.account = account(history.log, start, history.blocks);
+  if (!snapshot.history.empty() && !snapshot.cut) {
     report.reserved =
         reserved_curve(snapshot.history[static_cast<std::size_t>(history.device)], held.total());
   }
@@ -104,6 +107,8 @@ TimeReport time_report(const std::vector<ImportedBlock>& blocks, std::vector<Ste
 void add_notes(const Snapshot& snapshot, const SnapshotHistory& history, ImportReport& report) {
   std::vector<std::string>& notes = report.notes;
   const MemoryAccount& account = report.memory->account;
+  if (snapshot.cut)
+    notes.push_back("the history is cut: what was live before it is not known, and not counted");
   if (history.log.empty()) notes.push_back("no history was recorded: the segments are all there is");
   if (!history.timed && !history.log.empty()) notes.push_back("the entries carry no times");
   if (history.timed)

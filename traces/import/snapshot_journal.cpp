@@ -171,7 +171,7 @@ class SnapshotJournalist {
 std::optional<SnapshotJournal> journal_of(const Snapshot& snapshot) {
   const auto longest = std::max_element(snapshot.history.begin(), snapshot.history.end(),
                                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
-  if (longest == snapshot.history.end() || longest->empty()) return std::nullopt;
+  if (longest == snapshot.history.end() || longest->empty() || snapshot.cut) return std::nullopt;
   if (!std::all_of(snapshot.segments.begin(), snapshot.segments.end(), can_be_rebuilt)) return std::nullopt;
   return SnapshotJournalist(snapshot, static_cast<std::size_t>(longest - snapshot.history.begin())).write();
 }

@@ -28,8 +28,8 @@ struct SnapshotJournal {
   std::vector<SnapshotSegment> segments;
 };
 
-// Of the device with the longest history. Absent: no history was recorded, the segments have no addresses,
-// or they expand: their state cannot be rebuilt so.
+// Of the device with the longest history. Absent: no history was recorded, or it was cut, the segments have
+// no addresses, or they expand: their state cannot be rebuilt so.
 std::optional<SnapshotJournal> journal_of(const Snapshot& snapshot);
 
 }  // namespace stowage
