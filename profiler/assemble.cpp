@@ -103,10 +103,26 @@ class Assembly {
     const BlockInventory& stock = inventory_.blocks[i];
     const BlockReadings& read = readings_.blocks[i];
     BlockSizes sizes{stock.input, stock.weight, stock.gradient, {}, {}, {}, stock.scope_input};
+    for (int scope = 0; scope < scope_count; ++scope) size_scope(i, static_cast<Scope>(scope), sizes);
     sizes.forward_workspace = at_least_none(read.forward.rise() - activation(i + 1) - saved);
     sizes.dropped_workspace = at_least_none(read.dropped_rise - activation(i + 1));
     sizes.backward_workspace = at_least_none(read.backward.rise() - stock.gradient - input_gradient(i));
     return sizes;
+  }
+
+  // The tensors of the other scopes stay, and what the scope starts from.
+  void size_scope(std::size_t i, Scope scope, BlockSizes& sizes) const {
+    const auto index = static_cast<std::size_t>(scope);
+    const BlockReadings& read = readings_.blocks[i];
+    if (!read.scope_dropped_rise[index] || !read.scope_rise[index]) return;
+    BlockProfile block;
+    block.saved = inventory_.blocks[i].saved;
+    Bytes again, stays = sizes.scope_input[index].value_or(Bytes{});
+    for (const SavedStorage& storage : storages(block))
+      (storage.scope == scope ? again : stays) += storage.bytes;
+    sizes.scope_dropped_workspace[index] =
+        at_least_none(*read.scope_dropped_rise[index] - activation(i + 1) - stays);
+    sizes.scope_workspace[index] = at_least_none(*read.scope_rise[index] - again);
   }
 
   Bytes input_gradient(std::size_t i) const { return i > 0 ? activation(i) : Bytes{}; }

@@ -3,6 +3,8 @@
 // A workspace is what a step needs beyond what the model lets it allocate anyway:
 //
 //   F_i   rise - X_{i+1} - S_i             (saving nothing: rise - X_{i+1})
+//         (dropping one scope: rise - X_{i+1} - what the others save - what the scope starts from)
+//   R_i   of one scope: rise - what it saves
 //   E     rise - X_n
 //   B_i   rise - gradient - X_i            X_i, the gradient of the input, only for i > 0
 //

@@ -2,13 +2,17 @@
 
 #include <ATen/ATen.h>
 
+#include <optional>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "plan/plan.h"
 #include "plan/program.h"
 #include "profiler/layer_list.h"
 #include "profiler/metered_chain.h"
 #include "profiler/saved_list.h"
+#include "profiler/scope_program.h"
 #include "runtime/executor.h"
 #include "runtime/optimizer.h"
 #include "traces/error.h"
@@ -46,7 +50,8 @@ class BlockProbe {
         without_optimizer_(device.memory().live()),
         optimizer_(executor_.trained(), {.learning_rate = 0, .weight_decay = 0}),
         optimizer_bytes_(device.memory().live() - without_optimizer_),
-        profile_(skeleton(subject.name, chain_.blocks())) {
+        profile_(skeleton(subject.name, chain_.blocks())),
+        saved_(profile_.blocks.size()) {
     const std::vector<ChainBlock*> blocks = chain_.blocks();
     readings_.blocks.resize(blocks.size());
     for (std::uint32_t i = 0; i < blocks.size(); ++i)
@@ -60,6 +65,7 @@ class BlockProbe {
     for (std::int64_t i = 0; i < options_.repeats; ++i) read_kept(keep, step(keep));
     const Program recompute = program_for(profile_, Policy::recompute);
     read_dropped(recompute, step(recompute));
+    for (const Program& program : scopes_) read_scope(program, step(program).memory, readings_.blocks);
     return assemble(inventory(), readings_);
   }
 
@@ -68,20 +74,20 @@ class BlockProbe {
     StepResult result = executor_.run(program, subject_.batch, optimizer_);
     if (const auto* shortage = std::get_if<Shortage>(&result))
       throw SystemError("profiling " + subject_.name, shortage->refusal.text());
-    options_.on_step(++done_, options_.warm_up + options_.repeats + 2);
+    options_.on_step(++done_,
+                     options_.warm_up + options_.repeats + 2 + static_cast<std::int64_t>(scopes_.size()));
     return std::get<StepReport>(std::move(result));
   }
 
   // A program says when saved tensors are freed, so they must be known before anything is measured.
   void list_saved() {
-    SavedList saved(profile_.blocks.size());
-    executor_.listen(&saved);
+    executor_.listen(&saved_);
     step(program_for(profile_, Policy::keep));
     executor_.listen(nullptr);
-    for (std::size_t i = 0; i < profile_.blocks.size(); ++i) {
-      profile_.blocks[i].saved = saved.block(i);
-      starts_.push_back(saved.starts(i));
-    }
+    for (std::size_t i = 0; i < profile_.blocks.size(); ++i) profile_.blocks[i].saved = saved_.block(i);
+    for (Scope scope : {Scope::attention, Scope::ffn, Scope::other})
+      if (std::optional<Program> program = scope_program(profile_, saved_, scope))
+        scopes_.push_back(*std::move(program));
   }
 
   StepReadings* readings_for(const Step& step) {
@@ -150,7 +156,7 @@ class BlockProbe {
     for (std::uint32_t i = 0; i < blocks.size(); ++i)
       all.blocks.push_back({profile_.blocks[i].name, blocks[i]->group(), chain_.last_pass(i).input,
                             executor_.weight_bytes(i), executor_.gradient_bytes(i), profile_.blocks[i].saved,
-                            starts_[i], layers_[i]});
+                            saved_.starts(i), layers_[i]});
     all.output = chain_.last_pass(blocks.size() - 1).output;
     return all;
   }
@@ -162,9 +168,10 @@ class BlockProbe {
   const Bytes without_optimizer_;
   AdamW optimizer_;
   const Bytes optimizer_bytes_;
-  Profile profile_;                     // names and saved tensors alone: what programs are compiled from
-  std::vector<ByScope<Bytes>> starts_;  // by block, see SavedList
+  Profile profile_;  // names and saved tensors alone: what programs are compiled from
+  SavedList saved_;
   std::vector<std::vector<LayerInventory>> layers_;
+  std::vector<Program> scopes_;  // each recomputes one scope alone
   ChainReadings readings_;
   std::int64_t done_ = 0;
 };

@@ -2,11 +2,13 @@
 //
 // Steps run through the executor, under the plan that keeps everything, so that what it costs to carry out a
 // plan is part of what is measured. One step before them lists the saved tensors; one after them, which
-// recomputes every block, tells what a forward needs that saves nothing. Sizes are exact; times are medians.
+// recomputes every block, tells what a forward needs that saves nothing, and one for each scope that can be
+// recomputed by itself what that needs. Sizes are exact; times are medians.
 // Layers are listed on a device whose compute has ended when it is given back: elsewhere nobody sees where
 // one ends and the next begins.
 //
-// Cost: (warm_up + repeats + 2) steps, and the memory of the plan that keeps everything.
+// Cost: (warm_up + repeats + 2) steps and one for each such scope, and the memory of the plan that keeps
+// everything.
 #pragma once
 
 #include <cstdint>

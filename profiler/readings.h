@@ -57,6 +57,8 @@ struct BlockReadings {
   Bytes dropped_rise;  // of a forward that saves nothing
   std::array<std::vector<Nanos>, scope_count> scope_forward;
   std::vector<LayerReadings> layers = {};  // as the inventory has them; empty where nothing was read
+  // Where the scope is recomputed: of the forward that drops it, and of running it again.
+  ByScope<Bytes> scope_dropped_rise = {}, scope_rise = {};
 };
 
 // Steps of the plan that keeps everything.

@@ -31,8 +31,12 @@ void SavedList::on_save(const SaveEvent& event) {
 }
 
 void SavedList::on_start(const StartEvent& event) {
-  std::optional<Bytes>& bytes = starts_.at(event.block)[static_cast<std::size_t>(event.scope)];
-  bytes = bytes.value_or(Bytes{}) + event.bytes;
+  const auto scope = static_cast<std::size_t>(event.scope);
+  parts_.at(event.block)[scope] = true;
+  std::optional<Bytes>& bytes = starts_.at(event.block)[scope];
+  if (event.bytes) bytes = bytes.value_or(Bytes{}) + *event.bytes;
+  // Without a word it would be a tensor as large as the block's input.
+  if (event.scope != Scope::attention) bytes = bytes.value_or(Bytes{});
 }
 
 std::vector<SavedTensor> SavedList::block(std::size_t index) const {

@@ -1,6 +1,7 @@
 // Lists the tensors that autograd saves in each block, as a profile names them.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "runtime/saved_tensors.h"
@@ -12,14 +13,18 @@ namespace stowage {
 // that share a storage name it. Listens to one step.
 class SavedList final : public SaveListener {
  public:
-  explicit SavedList(std::size_t blocks) : blocks_(blocks), starts_(blocks) {}
+  explicit SavedList(std::size_t blocks) : blocks_(blocks), starts_(blocks), parts_(blocks) {}
 
   void on_save(const SaveEvent& event) override;
   void on_start(const StartEvent& event) override;
   std::vector<SavedTensor> block(std::size_t index) const;
-  // What parts of the block start from beside its input and what is saved anyway; absent where no part of the
-  // scope starts from anything but the input.
+  // What parts of the block start from beside its input and what is saved anyway, as BlockSizes::scope_input
+  // has it.
   const ByScope<Bytes>& starts(std::size_t index) const { return starts_.at(index); }
+  // Whether the block runs parts of this scope that could run again.
+  bool has_parts(std::size_t index, Scope scope) const {
+    return parts_.at(index)[static_cast<std::size_t>(scope)];
+  }
 
  private:
   struct Entry {
@@ -28,6 +33,7 @@ class SavedList final : public SaveListener {
   };
   std::vector<std::vector<Entry>> blocks_;
   std::vector<ByScope<Bytes>> starts_;
+  std::vector<std::array<bool, scope_count>> parts_;
 };
 
 }  // namespace stowage

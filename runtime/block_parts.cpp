@@ -104,15 +104,15 @@ std::vector<RepeatedPart> PartRunner::finish() {
 
 void PartRunner::tell_starts() const {
   for (const Started& part : started_) {
-    StartEvent event{block_, part.scope, {}};
+    Bytes unsaved;
     bool of_input = true;
     for (const at::Tensor& input : part.inputs) {
       const SavedPlace place = saved_.place_of(input, false);
       of_input = of_input && place.input;
       if (place.held.defined() && !saved_.is_parameter(input))
-        event.bytes += Bytes{static_cast<std::int64_t>(input.storage().nbytes())};
+        unsaved += Bytes{static_cast<std::int64_t>(input.storage().nbytes())};
     }
-    if (!of_input) listener_->on_start(event);
+    listener_->on_start({block_, part.scope, of_input ? std::nullopt : std::optional(unsaved)});
   }
 }
 

@@ -37,19 +37,19 @@ struct SaveEvent {
   Scope scope;  // of the code that is running; `other` for what a part of the block starts from
 };
 
-// What a part of a block starts from, and nothing of it saves: its bytes stay only where the part is run
-// again.
+// A part of a block, and the bytes that it starts from and nothing saves: they stay only where the part is
+// run again. Absent where it starts from the block's input alone.
 struct StartEvent {
   std::uint32_t block;
   Scope scope;
-  Bytes bytes;  // none where everything is saved, or is the block's input or a parameter
+  std::optional<Bytes> bytes;
 };
 
 class SaveListener {
  public:
   virtual ~SaveListener() = default;
   virtual void on_save(const SaveEvent& event) = 0;
-  // Of each part that does not start from the block's input alone, when the forward is over.
+  // Of each part, when the forward is over.
   virtual void on_start(const StartEvent&) {}
 };
 

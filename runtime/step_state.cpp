@@ -147,7 +147,6 @@ std::vector<c10::Storage> StepState::send(const Step& copy) {
                              std::to_string(passes_[i].saved->size()) + ": the profile is of another model");
       return {passes_[i].saved->take(*copy.storage)};
     case StepKind::store_input:
-      if (copy.bytes == Bytes{}) return {};  // what a scope starts from is a saved tensor of another
       return activations_[i].take();
     default:
       return model_.weights(i).take(copy.layer);
@@ -160,7 +159,6 @@ std::vector<Bytes> StepState::sizes(const Step& copy) const {
     case StepKind::restore_saved:
       return {passes_[i].saved->bytes(*copy.storage)};
     case StepKind::restore_input:
-      if (copy.bytes == Bytes{}) return {};
       return activations_[i].sizes();
     default:
       return model_.weights(i).sizes(copy.layer);
@@ -173,8 +171,7 @@ void StepState::receive(const Step& copy, std::vector<c10::Storage> storages) {
     case StepKind::restore_saved:
       return passes_[i].saved->put(*copy.storage, std::move(storages.front()));
     case StepKind::restore_input:
-      if (copy.bytes > Bytes{}) activations_[i].put(std::move(storages));
-      return;
+      return activations_[i].put(std::move(storages));
     default:
       return model_.weights(i).put(copy.layer, std::move(storages));
   }

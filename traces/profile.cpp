@@ -39,10 +39,13 @@ void add(Digest& digest, const BlockSizes& sizes) {
   digest.add(sizes.forward_workspace);
   digest.add(sizes.dropped_workspace.value_or(sizes.forward_workspace));
   digest.add(sizes.backward_workspace);
-  for (int scope = 0; scope < scope_count; ++scope) {
-    if (!sizes.scope_input[scope]) continue;  // so that files of before have the digest of before
-    digest.add(scope);
-    digest.add(*sizes.scope_input[scope]);
+  for (const ByScope<Bytes>* figures :
+       {&sizes.scope_input, &sizes.scope_dropped_workspace, &sizes.scope_workspace}) {
+    for (int scope = 0; scope < scope_count; ++scope) {
+      if (!(*figures)[scope]) continue;  // so that files of before have the digest of before
+      digest.add(scope);
+      digest.add(*(*figures)[scope]);
+    }
   }
 }
 

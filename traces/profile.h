@@ -64,6 +64,10 @@ struct BlockSizes {
   // What the forward of one scope starts from. Absent: attention starts from the block's input, the others
   // from a tensor as large.
   ByScope<Bytes> scope_input = {};
+  // Where one scope is recomputed: the workspace of the first pass, which drops what the scope saves, and
+  // that of the scope when it runs again. Absent: `dropped_workspace`, and `forward_workspace` with the
+  // block's output.
+  ByScope<Bytes> scope_dropped_workspace = {}, scope_workspace = {};
 
   bool operator==(const BlockSizes&) const = default;
 };

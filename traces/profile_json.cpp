@@ -113,6 +113,8 @@ BlockSizes read_sizes(const JsonNode& node, Totals& totals, std::int64_t count) 
   if (node.find("dropped_workspace_bytes"))
     sizes.dropped_workspace = figure<Bytes>(node, "dropped_workspace_bytes", total, count);
   sizes.scope_input = figures<Bytes>(node, "scope_input_bytes", total, count);
+  sizes.scope_dropped_workspace = figures<Bytes>(node, "scope_dropped_workspace_bytes", total, count);
+  sizes.scope_workspace = figures<Bytes>(node, "scope_workspace_bytes", total, count);
   return sizes;
 }
 
@@ -161,7 +163,8 @@ BlockProfile read_block(const JsonNode& node, std::size_t index, Totals& totals)
   node.allow({"name", "group", "count", "forward_ns", "backward_ns", "forward_spread_ns",
               "backward_spread_ns", "input_bytes", "weight_bytes", "gradient_bytes",
               "forward_workspace_bytes", "backward_workspace_bytes", "dropped_workspace_bytes", "saved",
-              "scope_forward_ns", "scope_input_bytes", "layers"});
+              "scope_forward_ns", "scope_input_bytes", "scope_dropped_workspace_bytes",
+              "scope_workspace_bytes", "layers"});
   BlockProfile block;
   const auto name = node.find("name");
   block.name = name ? name->string() : "block." + std::to_string(index);
@@ -280,7 +283,12 @@ void write(JsonWriter& json, const BlockSizes& sizes) {
       .field("forward_workspace_bytes", sizes.forward_workspace);
   if (sizes.dropped_workspace) json.field("dropped_workspace_bytes", *sizes.dropped_workspace);
   json.field("backward_workspace_bytes", sizes.backward_workspace);
-  if (sizes.scope_input != ByScope<Bytes>{}) write(json, "scope_input_bytes", sizes.scope_input);
+  const auto by_scope = [&](const char* key, const ByScope<Bytes>& figures) {
+    if (figures != ByScope<Bytes>{}) write(json, key, figures);
+  };
+  by_scope("scope_input_bytes", sizes.scope_input);
+  by_scope("scope_dropped_workspace_bytes", sizes.scope_dropped_workspace);
+  by_scope("scope_workspace_bytes", sizes.scope_workspace);
 }
 
 void write(JsonWriter& json, const std::vector<Layer>& layers) {

@@ -17,7 +17,9 @@ inline Profile example_profile(std::int64_t blocks = 4) {
                  .forward_workspace = {3},
                  .backward_workspace = {4},
                  .dropped_workspace = {},
-                 .scope_input = {}};
+                 .scope_input = {},
+                 .scope_dropped_workspace = {},
+                 .scope_workspace = {}};
   block.saved = {{"qkv", {12}, Scope::attention, {}, {}}, {"hidden", {8}, Scope::ffn, {}, {}}};
   Profile profile;
   profile.name = "example";

@@ -90,6 +90,30 @@ TEST_CASE("a profile may say what a scope starts from") {
   REQUIRE(profile.digest() != timed_profile().digest());
 }
 
+// Nothing is kept for the ffn, so nothing travels: no copy of no bytes either.
+TEST_CASE("a scope that starts from what stays sends nothing") {
+  Profile profile = timed_profile();
+  profile.blocks[0].sizes.scope_input[1] = Bytes{0};
+  const BlockTable table(profile);
+  const Program program =
+      compile(table, expand(table, recompute(Scope::ffn, Policy::recompute_offload)).plan);
+  REQUIRE(program.lane(Lane::d2h).empty());
+  REQUIRE(program.lane(Lane::h2d).empty());
+}
+
+// As above, 186 after the forward; the recomputation of block 3 adds 8 + 9: 203, and not the output. With 20
+// more in the first pass, F_3 holds 122 + 4 * 16 + 20 = 206.
+TEST_CASE("a profile may say what a scope works in") {
+  Profile profile = timed_profile();
+  BlockSizes& sizes = profile.blocks[0].sizes;
+  sizes.scope_workspace = {Bytes{50}, Bytes{9}, {}};
+  REQUIRE(simulate(profile, recompute(Scope::ffn), plain_machine()).run().peaks.device == Bytes{203});
+  sizes.scope_dropped_workspace = {Bytes{50}, Bytes{20}, {}};
+  REQUIRE(simulate(profile, recompute(Scope::ffn), plain_machine()).run().peaks.device == Bytes{206});
+  REQUIRE(parse_profile(to_json(profile)) == profile);
+  REQUIRE(profile.digest() != timed_profile().digest());
+}
+
 TEST_CASE("interval and stride choose the blocks that recompute a scope") {
   Settings settings = recompute(Scope::ffn);
   settings.interval = 1;

@@ -46,6 +46,21 @@ TEST_CASE("workspaces are what a step needs beyond what the model lets it have")
   REQUIRE(profile.fixed.epilogue_bytes.value == 9);  // 182 - 169 - 4
 }
 
+// Without the 8 of the ffn the first pass holds X_1 and 12, and 2 that the ffn starts from.
+TEST_CASE("workspaces of a scope are what is left of its rises") {
+  Inventory stock = inventory();
+  stock.blocks[0].scope_input[1] = Bytes{2};
+  ChainReadings read = readings();
+  read.blocks[0].scope_dropped_rise[1] = Bytes{22};
+  read.blocks[0].scope_rise[1] = Bytes{15};
+  const Profile profile = assemble(stock, read).profile;
+  const BlockSizes& sizes = profile.blocks[0].sizes;
+  REQUIRE(sizes.scope_dropped_workspace[1]->value == 5);  // 22 - 3 - 12 - 2
+  REQUIRE(sizes.scope_workspace[1]->value == 7);          // 15 - 8
+  REQUIRE_FALSE(sizes.scope_workspace[0]);
+  REQUIRE_FALSE(profile.blocks[1].sizes.scope_workspace[1]);
+}
+
 TEST_CASE("what lives always is what the first forward finds, less what is told apart") {
   const FixedCosts fixed = assemble(inventory(), readings()).profile.fixed;
   REQUIRE(fixed.resident.value == 100);  // 122 - 2 - 2 x 5 - 10

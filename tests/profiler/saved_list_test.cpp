@@ -28,3 +28,15 @@ TEST_CASE("saved tensors are listed with their scope, storage and layout") {
   REQUIRE(saved[2].name == "attention.1");
   REQUIRE(saved[2].storage == "0");
 }
+
+TEST_CASE("parts are listed with what they start from") {
+  SavedList list(2);
+  list.on_start({0, Scope::attention, {}});
+  list.on_start({0, Scope::ffn, {}});
+  list.on_start({1, Scope::ffn, Bytes{4}});
+  list.on_start({1, Scope::ffn, Bytes{3}});
+  REQUIRE(list.starts(0) == ByScope<Bytes>{std::nullopt, Bytes{0}, std::nullopt});
+  REQUIRE(list.starts(1) == ByScope<Bytes>{std::nullopt, Bytes{7}, std::nullopt});
+  REQUIRE(list.has_parts(0, Scope::attention));
+  REQUIRE_FALSE(list.has_parts(1, Scope::attention));
+}

@@ -8,6 +8,7 @@
 #include "profiler/assemble.h"
 #include "profiler/layer_list.h"
 #include "profiler/saved_list.h"
+#include "profiler/scope_program.h"
 #include "runtime/autocast.h"
 #include "runtime/held_state.h"
 #include "runtime/plain_step.h"
@@ -194,6 +195,11 @@ Profile size_up(Executor& executor, Chain& chain, const State& batch, MemoryPool
     block.layers.assign(inventory.blocks[i].layers.size(), {{{50}}, {{50}}});
     readings.blocks.push_back(block);
   }
+  Profile known = bare;
+  for (std::uint32_t i = 0; i < n; ++i) known.blocks[i].saved = saved.block(i);
+  for (Scope scope : {Scope::attention, Scope::ffn, Scope::other})
+    if (const auto program = scope_program(known, saved, scope))
+      read_scope(*program, memory_of(executor.run(*program, batch, optimizer)), readings.blocks);
   readings.prologue = readings_of(kept.front());
   readings.epilogue = readings_of(kept[n + 1]);
   readings.optimizer = readings_of(kept.back());

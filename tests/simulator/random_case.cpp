@@ -125,6 +125,9 @@ void add_scopes(Case& random, Dice& dice) {
     for (std::optional<Nanos>& part : block.times.scope_forward) part = Nanos{dice.between(0, longest)};
     for (std::optional<Bytes>& input : block.sizes.scope_input)
       if (dice.one_in(6)) input = Bytes{dice.between(0, largest)};
+    for (ByScope<Bytes>* figures : {&block.sizes.scope_dropped_workspace, &block.sizes.scope_workspace})
+      for (std::optional<Bytes>& workspace : *figures)
+        if (dice.one_in(4)) workspace = Bytes{dice.between(0, largest)};
   }
   const bool recomputes =
       random.settings.policy == Policy::recompute || random.settings.policy == Policy::recompute_offload;
@@ -263,6 +266,8 @@ std::string written(const BlockProfile& block) {
   if (sizes.dropped_workspace) object.number("dropped_workspace_bytes", sizes.dropped_workspace->value);
   object.raw("scope_forward_ns", written(block.times.scope_forward));
   object.raw("scope_input_bytes", written(sizes.scope_input));
+  object.raw("scope_dropped_workspace_bytes", written(sizes.scope_dropped_workspace));
+  object.raw("scope_workspace_bytes", written(sizes.scope_workspace));
   return object.raw("saved", array(block.saved, [](const SavedTensor& t) { return written(t); })).text();
 }
 

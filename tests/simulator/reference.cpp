@@ -145,11 +145,22 @@ class Simulation {
     return sum;
   }
   Int forward_workspace(const Step& step) const {
-    const BlockSizes& sizes = blocks_[step.block].profile.sizes;
-    const bool saves_nothing = step.kind == Kind::forward && blocks_[step.block].recomputed;
-    return (saves_nothing ? sizes.dropped_workspace.value_or(sizes.forward_workspace)
-                          : sizes.forward_workspace)
-        .value;
+    const Block& block = blocks_[step.block];
+    const BlockSizes& sizes = block.profile.sizes;
+    const auto of_scope = [&](const ByScope<Bytes>& figures, Bytes otherwise) {
+      return block.scope ? figures[static_cast<std::size_t>(*block.scope)].value_or(otherwise).value
+                         : otherwise.value;
+    };
+    if (step.kind == Kind::recompute) return of_scope(sizes.scope_workspace, sizes.forward_workspace);
+    if (!block.recomputed) return sizes.forward_workspace.value;
+    return of_scope(sizes.scope_dropped_workspace, sizes.dropped_workspace.value_or(sizes.forward_workspace));
+  }
+  // The block's output, as a recomputation makes it once more.
+  Int output_again(int i) const {
+    const Block& block = blocks_[i];
+    const bool counted =
+        block.scope && block.profile.sizes.scope_workspace[static_cast<std::size_t>(*block.scope)];
+    return counted ? 0 : x(i + 1);
   }
 
   void start() {
@@ -321,7 +332,7 @@ class Simulation {
     }
     if (step.kind == Kind::epilogue)
       device(fixed_.epilogue_bytes.value + x(static_cast<int>(blocks_.size())));
-    if (step.kind == Kind::recompute) device(saved(i, true) + forward_workspace(step) + x(i + 1));
+    if (step.kind == Kind::recompute) device(saved(i, true) + forward_workspace(step) + output_again(i));
     if (step.kind == Kind::backward) {
       device(sizes.backward_workspace.value + sizes.gradient.value);
       if (i > 0) device(x(i));
@@ -339,7 +350,7 @@ class Simulation {
       device(-fixed_.epilogue_bytes.value - x(static_cast<int>(blocks_.size())));
     if (step.kind == Kind::recompute) {
       device(-forward_workspace(step));
-      if (blocks_[i].last_of_segment) device(-x(i + 1));
+      if (blocks_[i].last_of_segment) device(-output_again(i));
     }
     if (step.kind == Kind::backward)
       device(-blocks_[i].profile.sizes.backward_workspace.value - saved(i) - blocks_[i].part_input() - x(i) -

@@ -116,7 +116,8 @@ class Step:
         self.segment_at = {i: s for s in self.segments for i in range(s[0], s[1] + 1)}
         self.sent = {}  # block -> what it sends to the host: indices into its tensors, "input" or "part"
         if self.policy == "recompute+offload":
-            self.sent = {i: ["input" if self.part_input(i) is None else "part"] for i, _ in self.segments}
+            self.sent = {i: ["input" if self.part_input(i) is None else "part"] for i, _ in self.segments
+                         if self.part_input(i) != 0}
         if self.policy == "offload":
             for i in (i for first, last in chosen for i in range(first, last + 1)):
                 scope = settings.get("scope")
@@ -356,8 +357,10 @@ class Step:
         if i not in self.swapped:
             yield START, FOREVER, block["weight_bytes"]
         if i in self.segment_at:
-            yield begin(("F", i)), end(("F", i)), block.get("dropped_workspace_bytes", workspace)
-            yield begin(("R", i)), end(("R", i)), workspace
+            dropped = block.get("dropped_workspace_bytes", workspace)
+            dropped = block.get("scope_dropped_workspace_bytes", {}).get(self.scope, dropped)
+            yield begin(("F", i)), end(("F", i)), dropped
+            yield begin(("R", i)), end(("R", i)), block.get("scope_workspace_bytes", {}).get(self.scope, workspace)
         else:
             yield begin(("F", i)), end(("F", i)), workspace
         yield begin(("B", i)), end(("B", i)), block.get("backward_workspace_bytes", 0)
@@ -375,7 +378,7 @@ class Step:
         else:
             yield born, end(("B", i)), self.x(i)
         # The output once more, which no one wants at the end of a segment.
-        if i in self.segment_at and i == last:
+        if i in self.segment_at and i == last and self.scope not in self.blocks[i].get("scope_workspace_bytes", {}):
             yield begin(("R", i)), end(("R", i)), self.x(i + 1)
         # The gradient of the input.
         if i > 0:

@@ -77,13 +77,17 @@ Int travelling_input(const Block& block) {
   return has_part_input(block) ? block.part_input() : block.profile.sizes.input.value;
 }
 
+// Nothing where the scope starts from a tensor of another one.
+void send_input(Block& block) {
+  if (!has_part_input(block) || block.part_input() > 0) block.offloaded.push_back(travelling_input(block));
+}
+
 void choose_travel(std::vector<Block>& blocks, const Settings& settings) {
   for (Block& block : blocks) {
     if (!block.in_segment) continue;
     if (settings.policy == Policy::recompute || settings.policy == Policy::recompute_offload)
       recompute(block, settings.scope);
-    if (settings.policy == Policy::recompute_offload && block.first_of_segment)
-      block.offloaded.push_back(travelling_input(block));
+    if (settings.policy == Policy::recompute_offload && block.first_of_segment) send_input(block);
     if (settings.policy == Policy::offload)
       for (const Tensor& tensor : block.saved)
         if (!settings.scope || tensor.scope == *settings.scope) block.offloaded.push_back(tensor.bytes);
@@ -122,7 +126,7 @@ void follow(std::vector<Block>& blocks, const Plan& plan) {
       block.last_of_segment = i + 1 == blocks.size() || plan.blocks[i + 1].segment != decision.segment;
       recompute(block, decision.scope);
     }
-    if (decision.offload_input) block.offloaded.push_back(travelling_input(block));
+    if (decision.offload_input) send_input(block);
     for (std::uint32_t storage : decision.offload) block.offloaded.push_back(block.saved[storage].bytes);
     block.swapped = decision.weights != Residence::resident;
     block.two_way = decision.weights == Residence::two_way;

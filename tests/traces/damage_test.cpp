@@ -21,7 +21,8 @@ const std::string profile = R"({"format": "stowage.profile", "version": 1, "name
    "saved": [{"name": "qkv", "bytes": 12, "scope": "attention", "dtype": "float32", "shape": [1, 3],
               "strides": [3, 1], "storage_offset": 0, "storage": 1},
              {"name": "hidden", "bytes": 8, "scope": "ffn", "storage": "a"}],
-   "scope_forward_ns": {"attention": 6, "ffn": 4}}], "segments_cross_groups": true,
+   "scope_forward_ns": {"attention": 6, "ffn": 4}, "scope_input_bytes": {"ffn": 1},
+   "scope_dropped_workspace_bytes": {"ffn": 2}, "scope_workspace_bytes": {"ffn": 3}}], "segments_cross_groups": true,
  "phases": {"checkpoint_bytes": 90, "validation_bytes": 5}})";
 
 const std::string machine = R"({"format": "stowage.machine", "version": 1, "name": "card",

@@ -90,6 +90,8 @@ TEST_CASE("profiles survive their file") {
   BlockProfile& block = profile.blocks[0];
   block.group.reset();
   block.sizes.dropped_workspace = Bytes{7};
+  block.sizes.scope_dropped_workspace = {Bytes{1}, {}, Bytes{0}};
+  block.sizes.scope_workspace[1] = Bytes{2};
   block.times.forward_spread = {2};
   block.saved[0].layout = TensorLayout{"float32", Extents{2, 3}, Extents{3, 1}, 4};
   block.saved[0].storage = "a";

@@ -60,8 +60,10 @@ void make_caching(reference::Case& random, std::int64_t times, bool expandable) 
          {&sizes.input, &sizes.weight, &sizes.gradient, &sizes.forward_workspace, &sizes.backward_workspace})
       grow(*bytes);
     if (sizes.dropped_workspace) grow(*sizes.dropped_workspace);
-    for (auto& input : sizes.scope_input)
-      if (input) grow(*input);
+    for (ByScope<Bytes>* figures :
+         {&sizes.scope_input, &sizes.scope_dropped_workspace, &sizes.scope_workspace})
+      for (auto& bytes : *figures)
+        if (bytes) grow(*bytes);
     for (SavedTensor& saved : block.saved) grow(saved.bytes);
   }
   Machine& machine = random.machine;
