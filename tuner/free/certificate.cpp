@@ -1,0 +1,183 @@
+#include "tuner/free/certificate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "simulator/step_times.h"
+#include "tuner/free/views.h"
+
+namespace stowage {
+namespace {
+
+constexpr std::uint32_t grains_about = 4096;
+constexpr std::size_t most_prices = 10, promising_levels = 8;
+constexpr Bytes no_limit{std::numeric_limits<std::int64_t>::max() / 4};
+
+// What a byte costs that recomputing spares: at these prices plans change from one to the other. The highest
+// is above all of them, so that hardly anything travels.
+std::vector<double> choose_prices(const std::vector<std::vector<Treatment>>& by_end) {
+  std::vector<double> prices;
+  for (const auto& treatments : by_end)
+    for (const Treatment& treatment : treatments) {
+      const Treatment& keep = treatments.front();
+      if (treatment.end - treatment.begin > 1 || treatment.cost == Nanos{} || treatment.held >= keep.held)
+        continue;
+      prices.push_back(static_cast<double>(treatment.cost.value) /
+                       static_cast<double>((keep.held - treatment.held).value));
+    }
+  std::sort(prices.begin(), prices.end());
+  const auto close = [](double a, double b) { return b < a * 1.0001; };
+  prices.erase(std::unique(prices.begin(), prices.end(), close), prices.end());
+  while (prices.size() > most_prices) {  // the pair that differs least
+    std::size_t least = 1;
+    for (std::size_t i = 2; i < prices.size(); ++i)
+      if (prices[i] / prices[i - 1] < prices[least] / prices[least - 1]) least = i;
+    prices.erase(prices.begin() + static_cast<std::ptrdiff_t>(least));
+  }
+  prices.insert(prices.begin(), 0);
+  prices.push_back(prices.back() * 100 + 1);
+  return prices;
+}
+
+Bytes held_in_all(const std::vector<std::vector<Treatment>>& by_end) {
+  Bytes sum;
+  for (const auto& treatments : by_end) {
+    Bytes most;
+    for (const Treatment& treatment : treatments) most = std::max(most, treatment.held);
+    sum += most;
+  }
+  return sum;
+}
+
+}  // namespace
+
+struct Certificate::State {
+  State(const BlockTable& whole, const Machine& machine)
+      : table(whole),
+        has_disk(machine.disk),
+        fixed(table.fixed.resident + table.fixed.optimizer_state),
+        epilogue(epilogue_need(table)),
+        levels(weight_levels(table)),
+        views(table, machine),
+        by_end(list_treatments(table, machine.device.usable() - fixed, true)),
+        prices(choose_prices(by_end)),
+        relaxation(by_end, choose_grains(by_end,
+                                         std::min(held_in_all(by_end),
+                                                  std::max(Bytes{}, machine.device.usable() - fixed)),
+                                         grains_about)) {
+    for (const BlockRow& row : table.rows) weights += row.sizes.weight;
+  }
+
+  Bytes room(const Budget& budget, Bytes away) const { return budget.device - fixed - (weights - away); }
+  Bytes most_on_host(const Budget& budget) const {
+    return has_disk ? no_limit : std::min(budget.host, budget.pinned);
+  }
+  std::vector<Nanos> before_pricing(const Budget& budget);
+  double at_first_backward(Bytes room) const;
+  Nanos over_step(const WeightLevel& level, const Budget& budget, Nanos enough);
+
+  const BlockTable& table;
+  const bool has_disk;
+  const Bytes fixed, epilogue;
+  Bytes weights;
+  const std::vector<WeightLevel> levels;
+  const Views views;
+  const std::vector<std::vector<Treatment>> by_end;
+  const std::vector<double> prices;
+  Relaxation relaxation;
+};
+
+// Of the relaxation as it was solved last, without room.
+double Certificate::State::at_first_backward(Bytes room) const {
+  double least = Relaxation::impossible;
+  for (const Treatment& last : by_end.back())
+    least = std::min(least, static_cast<double>(last.cost.value) +
+                                relaxation.value(last.begin, room - last.resumes));
+  return least;
+}
+
+// For each level, what the two early views say of plans with as much or less away.
+std::vector<Nanos> Certificate::State::before_pricing(const Budget& budget) {
+  std::vector<std::vector<PricedLine>> epilogue_lines(levels.size()), backward_lines(levels.size());
+  for (double price : prices) {
+    relaxation.solve(price, {});
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      const Bytes here = room(budget, levels[l].most);
+      epilogue_lines[l].push_back({price, relaxation.value(table.size(), here - epilogue)});
+      backward_lines[l].push_back({price, at_first_backward(here)});
+    }
+  }
+  std::vector<Nanos> bounds(levels.size(), never);
+  Nanos at_epilogue = never, at_backward = never;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const Bytes most = most_on_host(budget) - levels[l].least;
+    const auto lower = [&](Nanos& lowest, std::vector<TimePiece> pieces, const auto& lines) {
+      lowest = std::min(lowest, least_step(pieces, lines, most).value_or(never));
+    };
+    lower(at_epilogue, views.at_epilogue(levels[l].least), epilogue_lines[l]);
+    lower(at_backward, views.at_first_backward(levels[l].least), backward_lines[l]);
+    bounds[l] = std::max(at_epilogue, at_backward);
+  }
+  return bounds;
+}
+
+// Stops where what it knows is `enough`.
+Nanos Certificate::State::over_step(const WeightLevel& level, const Budget& budget, Nanos enough) {
+  const std::vector<TimePiece> pieces = views.over_step(level.least);
+  const Bytes here = room(budget, level.most), most = most_on_host(budget) - level.least;
+  std::vector<PricedLine> lines;
+  Nanos bound = least_step(pieces, lines, most).value_or(never);
+  for (double price : prices) {
+    if (bound >= enough) break;
+    relaxation.solve(price, here);
+    lines.push_back({price, relaxation.value(table.size(), here - epilogue)});
+    bound = std::max(bound, least_step(pieces, lines, most).value_or(never));
+  }
+  return bound;
+}
+
+Certificate::Certificate(const BlockTable& table, const Machine& machine)
+    : state_(std::make_unique<State>(table, machine)) {}
+Certificate::~Certificate() = default;
+
+Bytes Certificate::room(const Budget& budget, Bytes away) const {
+  return state_->room(budget, away);
+}
+
+Certified Certificate::certify(const Budget& budget, Nanos than) {
+  State& state = *state_;
+  const std::vector<Nanos> early = state.before_pricing(budget);
+  std::vector<std::size_t> order(early.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return early[a] < early[b];
+  });
+  Certified certified;
+  Nanos bound = than;
+  std::vector<Direction> levels;
+  for (std::size_t l : order) {
+    if (early[l] >= bound) break;
+    const Nanos here = std::max(early[l], state.over_step(state.levels[l], budget, bound));
+    bound = std::min(bound, here);
+    if (here < never) levels.push_back({state.levels[l], 0, here});
+  }
+  if (bound < never) certified.bound = bound;
+  std::stable_sort(levels.begin(), levels.end(),
+                   [](const Direction& a, const Direction& b) { return a.bound < b.bound; });
+  if (levels.size() > promising_levels) levels.resize(promising_levels);
+  for (const Direction& level : levels)
+    for (double price : state.prices) certified.directions.push_back({level.away, price, level.bound});
+  return certified;
+}
+
+std::vector<Treated> Certificate::draft(const Direction& direction, Bytes room) {
+  State& state = *state_;
+  state.relaxation.solve(direction.price, room);
+  const Bytes left = room - state.epilogue;
+  if (std::isinf(state.relaxation.value(state.table.size(), left))) return {};
+  return state.relaxation.best(left);
+}
+
+}  // namespace stowage

@@ -1,0 +1,138 @@
+#include "tuner/free/free_search.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "simulator/step_times.h"
+#include "tuner/free/certificate.h"
+#include "tuner/free/draft.h"
+#include "tuner/free/improvement.h"
+#include "tuner/free/weight_sets.h"
+#include "tuner/parallel.h"
+
+namespace stowage {
+namespace {
+
+constexpr std::size_t most_improved = 4;
+constexpr std::int64_t tightened_most = 6, tightened_by = 64;  // parts of the room
+constexpr std::int64_t prefetches[] = {1, 2, 4, 8, 0};
+
+struct Start {
+  Merit merit;
+  Draft draft;
+};
+
+class FreeSearch {
+ public:
+  FreeSearch(const BlockTable& table, const Machine& machine, const FreeRequest& request)
+      : table_(table),
+        machine_(machine),
+        request_(request),
+        certificate_(table, machine),
+        pricing_(table, machine, request.budget) {}
+
+  FreeResult run(const std::vector<Plan>& plans) {
+    for (const Plan& plan : plans) offer(Draft(table_, plan));
+    const Certified certified = certificate_.certify(request_.budget, fastest());
+    result_.bound = certified.bound;
+    if (!finished()) {
+      for (const Direction& direction : certified.directions) follow(direction);
+      improve_best();
+    }
+    result_.evaluated += pricing_.priced();
+    if (!starts_.empty() && starts_.front().merit.excess == Bytes{}) take(starts_.front());
+    return std::move(result_);
+  }
+
+ private:
+  Nanos fastest() const {
+    return starts_.empty() || starts_.front().merit.excess > Bytes{} ? never : starts_.front().merit.step;
+  }
+  bool finished() const { return !result_.bound || fastest() <= *result_.bound; }
+  void offer(Draft draft);
+  void follow(const Direction& direction);
+  Merit offer_ways(const std::vector<Treated>& treated, const WeightLevel& away);
+  void improve_best();
+  void take(Start& start);
+
+  const BlockTable& table_;
+  const Machine& machine_;
+  const FreeRequest& request_;
+  Certificate certificate_;
+  Improvement pricing_;
+  std::vector<Start> starts_;  // best first
+  FreeResult result_;
+};
+
+void FreeSearch::offer(Draft draft) {
+  const Merit merit = pricing_.price(draft);
+  const auto place = std::upper_bound(starts_.begin(), starts_.end(), merit,
+                                      [](const Merit& a, const Start& b) { return a < b.merit; });
+  if (place - starts_.begin() >= static_cast<std::ptrdiff_t>(most_improved)) return;
+  if (place != starts_.begin() && std::prev(place)->merit == merit) return;
+  starts_.insert(place, {merit, std::move(draft)});
+  if (starts_.size() > most_improved) starts_.pop_back();
+}
+
+// One draft with each choice of blocks to swap, each as far ahead as is best. Returns the best merit.
+Merit FreeSearch::offer_ways(const std::vector<Treated>& treated, const WeightLevel& away) {
+  Draft draft(table_, treated);
+  Merit best{Bytes{std::numeric_limits<std::int64_t>::max()}, {}, {}, {}};
+  for (const auto& blocks : weight_sets(table_, away.least)) {
+    swap_weights(draft, table_, blocks);
+    for (std::int64_t prefetch : prefetches) {
+      draft.transfer.prefetch = prefetch;
+      const Merit merit = pricing_.price(draft);
+      if (merit < best) best = merit;
+      if (starts_.size() < most_improved || merit < starts_.back().merit) offer(draft);
+    }
+  }
+  return best;
+}
+
+// With less and less room, until what is drafted fits: drafts know nothing of copies under way.
+void FreeSearch::follow(const Direction& direction) {
+  const Bytes room = certificate_.room(request_.budget, direction.away.most);
+  Bytes now = room;
+  for (std::int64_t i = 0; i < tightened_most; ++i) {
+    const std::vector<Treated> treated = certificate_.draft(direction, now);
+    if (treated.empty()) return;
+    const Merit merit = offer_ways(treated, direction.away);
+    if (merit.excess == Bytes{}) return;
+    now -= std::max(merit.excess, Bytes{room.value / tightened_by});
+  }
+}
+
+void FreeSearch::improve_best() {
+  std::vector<std::int64_t> priced(starts_.size());
+  in_parallel(
+      request_.threads, static_cast<std::uint32_t>(starts_.size()),
+      [&](unsigned, std::uint32_t i) {
+        Improvement improvement(table_, machine_, request_.budget);
+        starts_[i].merit = improvement.improve(starts_[i].draft, request_.tries, *result_.bound);
+        priced[i] = improvement.priced();
+      },
+      [](std::uint32_t) { return true; });
+  for (std::int64_t count : priced) result_.evaluated += count;
+  std::stable_sort(starts_.begin(), starts_.end(),
+                   [](const Start& a, const Start& b) { return a.merit < b.merit; });
+}
+
+void FreeSearch::take(Start& start) {
+  pricing_.price(start.draft);
+  const Run& run = pricing_.run();
+  TunedPlan best{start.draft.plan(), run};
+  best.plan.predicted = Prediction{run.step, run.compute, run.stall(), run.peaks.device,
+                                   run.peaks.host_activation, run.peaks.host_pinned};
+  best.plan.bound = result_.bound;
+  result_.best = std::move(best);
+}
+
+}  // namespace
+
+FreeResult search_free(const BlockTable& table, const Machine& machine, const FreeRequest& request,
+                       const std::vector<Plan>& starts) {
+  return FreeSearch(table, machine, request).run(starts);
+}
+
+}  // namespace stowage

@@ -1,0 +1,61 @@
+// Makes a plan better, one change at a time, as long as the simulator says so.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/block_table.h"
+#include "simulator/outcome.h"
+#include "traces/machine.h"
+#include "tuner/free/draft.h"
+#include "tuner/pricer.h"
+#include "tuner/tuner.h"
+
+namespace stowage {
+
+// How good a plan is under a budget. Less is better: first that it fits, then that it is fast, then small.
+struct Merit {
+  Bytes excess;  // over the budgets, summed
+  Nanos step;
+  Bytes device, host;
+
+  auto operator<=>(const Merit&) const = default;
+};
+
+Merit merit_of(const Run& run, const Budget& budget);
+
+// Not shared between threads: reuses its memory.
+class Improvement {
+ public:
+  Improvement(const BlockTable& table, const Machine& machine, const Budget& budget);
+
+  // Tries what one block, a pair of equal blocks or the transfers may do otherwise, and takes each change
+  // that is for the better, until nothing is or `tries` plans are priced. Stops where a plan that fits takes
+  // no longer than `enough`. Returns the merit of what `draft` has become. Cost: a simulation a try.
+  Merit improve(Draft& draft, std::int64_t tries, Nanos enough);
+
+  Merit price(Draft& draft);
+  const Run& run() const { return run_; }  // of the plan priced last
+  std::int64_t priced() const { return priced_; }
+
+ private:
+  template <class Change>
+  bool attempt(const Change& change);
+  bool change_transfers();
+  bool change_block(std::uint32_t block);
+  bool change_weights(std::uint32_t block);
+  bool exchange_with_later(std::uint32_t block);
+  bool finished() const;
+
+  const BlockTable& table_;
+  const Budget budget_;
+  Pricer pricer_;
+  const std::vector<std::uint32_t> kinds_;  // of each block the first of its kind
+  Run run_;
+  std::int64_t priced_ = 0, last_try_ = 0;
+  Nanos enough_;
+  Draft* draft_ = nullptr;
+  Merit merit_;
+};
+
+}  // namespace stowage

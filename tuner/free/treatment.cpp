@@ -1,0 +1,128 @@
+#include "tuner/free/treatment.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace stowage {
+namespace {
+
+// What takes no time is over before memory is counted. Where nothing takes time, nothing is.
+constexpr Bytes not_counted{std::numeric_limits<std::int64_t>::min() / 4};
+
+void raise(Bytes& highest, Nanos duration, Bytes level) {
+  if (duration > Nanos{}) highest = std::max(highest, level);
+}
+
+class TreatmentLister {
+ public:
+  TreatmentLister(const BlockTable& table, Bytes room, bool gradients_stay)
+      : table_(table),
+        room_(room),
+        gradients_stay_(gradients_stay),
+        gradients_(table.size() + 1),
+        saved_(table.size()) {
+    for (std::uint32_t i = table.size(); i-- > 0;) {
+      const Bytes own = table.rows[i].sizes.gradient;
+      gradients_[i] = gradients_stay ? gradients_[i + 1] + own : own;
+      for (const SavedStorage& storage : table.storages_of(i)) saved_[i] += storage.bytes;
+    }
+  }
+
+  std::vector<Treatment> ending_with(std::uint32_t block) const {
+    std::vector<Treatment> all;
+    const auto take = [&](const Treatment& treatment) {
+      if (treatment.peak <= room_) all.push_back(treatment);
+    };
+    take(keep(block));
+    for (Scope scope : {Scope::attention, Scope::ffn, Scope::other})
+      if (const auto treatment = recompute_scope(block, scope)) take(*treatment);
+    for (std::uint32_t begin = block + 1; begin-- > 0;) {
+      if (table_.rows[begin].group != table_.rows[block].group) break;
+      const Treatment treatment = segment(begin, block + 1);
+      if (treatment.peak > room_) break;  // a longer one takes more
+      all.push_back(treatment);
+    }
+    return all;
+  }
+
+ private:
+  Bytes X(std::uint32_t i) const { return table_.activation(i); }
+  // The gradient of a block's input, which its backward makes.
+  Bytes gradient_of_input(std::uint32_t i) const { return i > 0 ? X(i) : Bytes{}; }
+  Bytes gradients_after(std::uint32_t i) const { return gradients_stay_ ? gradients_[i + 1] : Bytes{}; }
+
+  Treatment keep(std::uint32_t i) const {
+    const BlockRow& row = table_.rows[i];
+    Treatment keep{i, i + 1, Activation::keep, {}, X(i) + saved_[i], saved_[i], not_counted, {}, {}};
+    raise(keep.resumes, row.backward,
+          keep.held + X(i + 1) + gradient_of_input(i) + row.sizes.backward_workspace + gradients_[i]);
+    keep.peak = keep.resumes;
+    raise(keep.peak, row.forward, keep.held + X(i + 1) + row.sizes.forward_workspace);
+    return keep;
+  }
+
+  std::optional<Treatment> recompute_scope(std::uint32_t i, Scope scope) const {
+    const BlockRow& row = table_.rows[i];
+    const auto which = static_cast<std::size_t>(scope);
+    if (!row.scope_forward[which]) return {};
+    Bytes dropped;
+    for (const SavedStorage& storage : table_.storages_of(i))
+      if (storage.scope == scope) dropped += storage.bytes;
+    const Bytes input = row.sizes.scope_input[which].value_or(Bytes{});
+    const Bytes starts_from = row.sizes.scope_input[which].value_or(X(i));
+    Treatment some{i, i + 1, Activation::recompute, scope, X(i) + saved_[i] - dropped + input, {}, not_counted, {},
+                   *row.scope_forward[which]};
+    some.movable = saved_[i] - dropped + starts_from;
+    const Bytes whole = some.held + dropped + X(i + 1);
+    raise(some.resumes, some.cost, whole + row.sizes.forward_workspace + gradients_after(i));
+    some.peak = some.resumes;
+    raise(some.peak, row.backward,
+          whole + gradient_of_input(i) + row.sizes.backward_workspace + gradients_[i]);
+    return some;
+  }
+
+  Treatment segment(std::uint32_t begin, std::uint32_t end) const {
+    Treatment segment{begin, end, Activation::recompute, {}, X(begin), X(begin), not_counted, not_counted, {}};
+    Bytes inside = X(begin);
+    for (std::uint32_t i = begin; i < end; ++i) {
+      const BlockRow& row = table_.rows[i];
+      if (i > begin) inside += X(i);
+      inside += saved_[i];
+      segment.cost += row.forward;
+      const Bytes input = i > begin ? X(begin) + X(i) : X(begin);
+      raise(segment.peak, row.forward, input + X(i + 1) + *row.sizes.dropped_workspace);
+      Bytes again = not_counted;
+      raise(again, row.forward,
+            inside + row.sizes.forward_workspace + X(i + 1) + X(end) + gradients_after(end - 1));
+      if (i == begin) segment.resumes = again;
+      segment.peak = std::max(segment.peak, again);
+      raise(segment.peak, row.backward,
+            inside + X(i + 1) + gradient_of_input(i) + row.sizes.backward_workspace + gradients_[i]);
+    }
+    return segment;
+  }
+
+  const BlockTable& table_;
+  const Bytes room_;
+  const bool gradients_stay_;
+  std::vector<Bytes> gradients_;  // as each block's backward runs
+  std::vector<Bytes> saved_;
+};
+
+}  // namespace
+
+std::vector<std::vector<Treatment>> list_treatments(const BlockTable& table, Bytes room,
+                                                    bool gradients_stay) {
+  const TreatmentLister lister(table, room, gradients_stay);
+  std::vector<std::vector<Treatment>> by_end;
+  for (std::uint32_t block = 0; block < table.size(); ++block) by_end.push_back(lister.ending_with(block));
+  return by_end;
+}
+
+Bytes epilogue_need(const BlockTable& table) {
+  Bytes need = not_counted;
+  raise(need, table.fixed.epilogue, table.fixed.epilogue_bytes + table.activation(table.size()) * 2);
+  return need;
+}
+
+}  // namespace stowage

@@ -1,0 +1,41 @@
+// What a plan may do with the activations of a run of blocks, and what that takes.
+//
+// Every free plan is a sequence of treatments, from the first block to the last:
+//
+//   blocks      0      1 2 3     4        5
+//   treatment   keep   segment   ffn      keep, some of it on the host
+//
+// The figures are what any plan with this treatment takes at least: they count only what must be on the
+// device, so that bounds made of them hold.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/block_table.h"
+#include "plan/plan.h"
+
+namespace stowage {
+
+struct Treatment {
+  std::uint32_t begin, end;  // blocks
+  Activation activation;
+  std::optional<Scope> scope;  // of one recomputed block: the part that is recomputed
+  Bytes held;                  // from the forward pass to the backward pass
+  Bytes movable;               // how much of that may be on the host meanwhile
+  // On the device, beside what earlier blocks hold, as its backward begins and at its highest step; far below
+  // zero where that takes no time.
+  Bytes resumes, peak;
+  Nanos cost;                  // of recomputing
+};
+
+// Of each end, shorter runs first: treatments that no device of `room` bytes is too small for. `room` is what
+// is left for activations and what belongs to a pass. Where gradients leave the device as they come,
+// `gradients_stay` is false. Cost: linear in the treatments.
+std::vector<std::vector<Treatment>> list_treatments(const BlockTable& table, Bytes room, bool gradients_stay);
+
+// On the device as the epilogue runs, beside what the blocks hold; far below zero where it takes no time.
+Bytes epilogue_need(const BlockTable& table);
+
+}  // namespace stowage

@@ -1,0 +1,93 @@
+#include "tuner/free/views.h"
+
+#include <algorithm>
+
+#include "tuner/copy_costs.h"
+#include "tuner/settings_space.h"
+
+namespace stowage {
+namespace {
+
+double of(Nanos nanos) {
+  return static_cast<double>(nanos.value);
+}
+double of(Bytes bytes) {
+  return static_cast<double>(bytes.value);
+}
+
+// The least time a byte of any copy takes.
+double least_by_byte(const CopyCosts& costs, Nanos Cargo::*time) {
+  double least = 0;
+  bool any = false;
+  for (const auto* cargos : {&costs.weights, &costs.inputs, &costs.storages})
+    for (const Cargo& cargo : *cargos) {
+      if (cargo.bytes == Bytes{}) continue;
+      const double now = of(cargo.*time) / of(cargo.bytes);
+      least = any ? std::min(least, now) : now;
+      any = true;
+    }
+  return least;
+}
+
+}  // namespace
+
+Views::Views(const BlockTable& table, const Machine& machine) {
+  const CopyCosts costs(table, machine);
+  load_ = least_by_byte(costs, &Cargo::restore);
+  store_ = least_by_byte(costs, &Cargo::store);
+  slowdown_ = costs.slowdown;
+  before_ = of(table.fixed.prologue);
+  first_forward_ = before_ + of(table.rows.front().forward);
+  epilogue_ = of(table.fixed.epilogue);
+  after_ = of(table.fixed.optimizer);
+  for (const BlockRow& row : table.rows) {
+    before_ += of(row.forward);
+    after_ += of(row.backward);
+    heaviest_ = std::max(heaviest_, row.sizes.weight);
+    if (row.sizes.weight > Bytes{} && is_frozen(row)) all_change_ = false;
+  }
+}
+
+// What the simulator may round away of a loss.
+constexpr double rounding = 2;
+
+// Before: `before` of compute, loads of what was used since, stores of what has left. After: the rest of the
+// compute, and all that is away comes back.
+std::vector<TimePiece> Views::split(Bytes away, double before, double after) const {
+  const double weights = of(away), changed = all_change_ ? weights : 0;
+  const double stored_before = changed * store_;
+  const std::vector<TimePiece> first{{before, 0, 0},
+                                     {weights * load_, 0, 0},
+                                     {first_forward_ + stored_before, store_, 0}};
+  const std::vector<TimePiece> second{
+      {after, 0, 1}, {weights * load_, load_, 0}, {changed * store_, 0, 0}};
+  std::vector<TimePiece> pieces;
+  for (const TimePiece& a : first)
+    for (const TimePiece& b : second)
+      pieces.push_back({a.fixed + b.fixed, a.by_byte + b.by_byte, a.by_recompute + b.by_recompute});
+  if (slowdown_ > 0)
+    pieces.push_back(
+        {before + after - rounding + slowdown_ * 2 * weights * load_, slowdown_ * load_, 1});
+  return pieces;
+}
+
+std::vector<TimePiece> Views::at_epilogue(Bytes away) const {
+  return split(away, before_, epilogue_ + after_);
+}
+
+std::vector<TimePiece> Views::at_first_backward(Bytes away) const {
+  return split(away, before_ + epilogue_, after_);
+}
+
+// Each block is loaded for its forward and its backward, but for one whose two uses follow one another.
+std::vector<TimePiece> Views::over_step(Bytes away) const {
+  const double loads = std::max(0.0, 2 * of(away) - of(heaviest_));
+  const double stores = all_change_ ? loads : 0;
+  return {{compute(), 0, 1},
+          {compute() - rounding + slowdown_ * loads * load_, slowdown_ * load_, 1},
+          {loads * load_, load_, 0},
+          {first_forward_ + stores * store_, store_, 0},
+          {before_, load_, 0}};
+}
+
+}  // namespace stowage
