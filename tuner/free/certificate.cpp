@@ -148,6 +148,7 @@ Bytes Certificate::room(const Budget& budget, Bytes away) const {
 
 Certified Certificate::certify(const Budget& budget, Nanos than) {
   State& state = *state_;
+  if (state.views.compute() == 0) return {Nanos{}, {}};  // memory may never be counted
   const std::vector<Nanos> early = state.before_pricing(budget);
   std::vector<std::size_t> order(early.size());
   std::iota(order.begin(), order.end(), 0);

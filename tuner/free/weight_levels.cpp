@@ -22,7 +22,7 @@ std::vector<WeightLevel> weight_levels(const BlockTable& table) {
     if (row.sizes.weight > Bytes{}) ++blocks[row.sizes.weight.value];
   std::vector<std::int64_t> sums{0};
   Bytes all;
-  bool complete = true;
+  bool complete = table.layers.empty();  // parts of blocks may stream
   for (const auto& [weight, count] : blocks) {
     all += Bytes{weight} * count;
     complete = complete && sums.size() * static_cast<std::size_t>(count + 1) <= most_sums;

@@ -1,0 +1,61 @@
+// No certificate is above what any plan takes, for free plans of random chains: each is given a budget that it
+// just fits.
+#include "tuner/free/certificate.h"
+
+#include "plan/program.h"
+#include "simulator/engine.h"
+#include "simulator/step_times.h"
+#include "tests/cases.h"
+#include "tests/catch.h"
+#include "tests/simulator/random_case.h"
+#include "tests/simulator/random_plan.h"
+#include "tuner/settings_space.h"
+
+using namespace stowage;
+using namespace stowage::tests;
+
+namespace {
+
+// What the certificate says something of; see its header.
+Plan within_the_space(Plan plan, const BlockTable& table) {
+  plan.step = {};
+  plan.transfer.disk_over.reset();
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    BlockDecision& block = plan.blocks[i];
+    block.kept_layers = 0;
+    if (block.weights == Residence::h2d || block.weights == Residence::two_way)
+      block.weights = is_frozen(table.rows[i]) ? Residence::h2d : Residence::two_way;
+    if (block.weights == Residence::stream && !is_frozen(table.rows[i])) block.weights = Residence::resident;
+  }
+  return plan;
+}
+
+void share_rates(Machine& machine, std::uint64_t seed) {
+  machine.links.duplex = 0.5 + 0.1 * static_cast<double>(seed % 6);
+  machine.links.compute_slowdown = 0.1 * static_cast<double>(seed % 5);
+}
+
+}  // namespace
+
+TEST_CASE("no plan is faster than its certificate") {
+  int certified = 0, close = 0;
+  for (std::uint64_t seed = 0; seed < cases(1500); ++seed) {
+    CAPTURE(seed);
+    reference::Case random = seed % 2 == 0 ? reference::random_case(seed) : reference::rich_case(seed);
+    random.machine.disk.reset();
+    if (seed % 5 == 0) share_rates(random.machine, seed);
+    const BlockTable table(random.profile);
+    const Plan plan = within_the_space(random_plan(random.profile, seed), table);
+    const Run run = Engine(random.machine).simulate(compile(table, plan)).run;
+    random.machine.device.memory = run.peaks.on_device() + random.machine.device.reserved;
+    const Budget budget{run.peaks.on_device(), run.peaks.host, run.peaks.host_pinned};
+    Certificate certificate(table, random.machine);
+    const Certified result = certificate.certify(budget, never);
+    REQUIRE(result.bound);
+    REQUIRE(*result.bound <= run.step);
+    ++certified;
+    close += result.bound->value * 10 >= run.step.value * 9;
+  }
+  REQUIRE(certified == static_cast<int>(cases(1500)));
+  REQUIRE(close > certified / 10);  // they say something
+}
