@@ -90,13 +90,13 @@ std::string infeasible_json(const Tuning& tuning) {
   return json.end_object().text();
 }
 
-std::string comparison_text(const Tuning& tuning) {
+std::string comparison_text(const Tuning& tuning, const std::optional<TunedPlan>& best) {
   const TuneResult& result = tuning.result;
   Table table(4);
   table.row({"", "step", "device peak", "host peak"});
   table.row(cells("keep everything", result.null_run, result.null_fits ? "" : "does not fit"));
-  if (result.best)
-    table.row(cells("this plan", result.best->run, ""));
+  if (best)
+    table.row(cells("this plan", best->run, ""));
   else
     table.row(cells("least memory", result.least.run, "does not fit"));
   table.row({"budget", "", readable(tuning.budget.device), readable(tuning.budget.host)});

@@ -29,8 +29,8 @@ Tuning run_tuning(const BlockTable& table, const Machine& machine, Bytes margin,
 
 // One sentence: what is fastest, or what would be needed.
 std::string sentence(const Tuning& tuning);
-// The plan beside keeping everything and the budget.
-std::string comparison_text(const Tuning& tuning);
+// A plan beside keeping everything and the budget; absent: the least memory that settings need.
+std::string comparison_text(const Tuning& tuning, const std::optional<TunedPlan>& best);
 // What every other budget would get.
 std::string frontier_text(const TuneResult& result);
 // Where nothing fits: one JSON object with `outcome` and `least_bytes`.

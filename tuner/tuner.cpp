@@ -27,14 +27,9 @@ void check(const TuneRequest& request) {
   at_least(request.threads, 1, "threads");
 }
 
-Prediction prediction_for(const Run& run) {
-  return {
-      run.step, run.compute, run.stall(), run.peaks.device, run.peaks.host_activation, run.peaks.host_pinned};
-}
-
 TunedPlan tuned(const Field& field, const Candidate& candidate, const Run& run) {
   TunedPlan tuned{expand(field.table, field.settings_of(candidate)).plan, run};
-  tuned.plan.predicted = prediction_for(run);
+  tuned.plan.predicted = prediction_of(run);
   return tuned;
 }
 
@@ -48,7 +43,7 @@ void try_disk(const BlockTable& table, const Machine& machine, const TuneRequest
   if (!spilled.plan) return;
   result.best = std::move(spilled.plan);
   result.bound = result.null_run.step;
-  result.best->plan.predicted = prediction_for(result.best->run);
+  result.best->plan.predicted = prediction_of(result.best->run);
   result.best->plan.bound = result.bound;
 }
 
@@ -66,6 +61,11 @@ std::optional<Candidate> best_of(const Found& found, const Run& null_run, const 
 
 Budget budget_of(const Machine& machine) {
   return {machine.device.usable(), machine.host.memory, machine.host.pinned_limit};
+}
+
+Prediction prediction_of(const Run& run) {
+  return {
+      run.step, run.compute, run.stall(), run.peaks.device, run.peaks.host_activation, run.peaks.host_pinned};
 }
 
 bool fits(const Peaks& peaks, const Budget& budget) {

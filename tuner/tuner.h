@@ -41,6 +41,9 @@ Budget budget_of(const Machine& machine);
 
 bool fits(const Peaks& peaks, const Budget& budget);
 
+// As a plan's file says it.
+Prediction prediction_of(const Run& run);
+
 // How far a search has come.
 struct TuneProgress {
   std::int64_t done, total;      // units of work, not of time

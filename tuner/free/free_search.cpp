@@ -122,8 +122,7 @@ void FreeSearch::take(Start& start) {
   pricing_.price(start.draft);
   const Run& run = pricing_.run();
   TunedPlan best{start.draft.plan(), run};
-  best.plan.predicted = Prediction{run.step, run.compute, run.stall(), run.peaks.device,
-                                   run.peaks.host_activation, run.peaks.host_pinned};
+  best.plan.predicted = prediction_of(run);
   best.plan.bound = result_.bound;
   result_.best = std::move(best);
 }
