@@ -36,6 +36,13 @@ inline void release(void* memory) {
 void* operator new(std::size_t bytes) {
   return stowage::tests::counted(std::malloc(bytes == 0 ? 1 : bytes));
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {  // a library may call either
+  try {
+    return operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   const auto step = static_cast<std::size_t>(alignment);
   return stowage::tests::counted(std::aligned_alloc(step, (bytes + step) / step * step));

@@ -13,7 +13,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::size_t most_improved = 4;
+constexpr std::uint32_t short_chain = 12;  // blocks
 constexpr std::int64_t tightened_most = 6, tightened_by = 64;  // parts of the room
 constexpr std::int64_t prefetches[] = {1, 2, 4, 8, 0};
 
@@ -29,6 +29,7 @@ class FreeSearch {
         machine_(machine),
         request_(request),
         certificate_(table, machine),
+        most_improved_(table.size() <= short_chain ? 16 : 3),
         pricing_(table, machine, request.budget) {}
 
   FreeResult run(const std::vector<Plan>& plans) {
@@ -37,6 +38,7 @@ class FreeSearch {
     result_.bound = certified.bound;
     if (!finished()) {
       for (const Direction& direction : certified.directions) follow(direction);
+      if (table_.size() <= short_chain) offer_uniform();
       improve_best();
     }
     result_.evaluated += pricing_.priced();
@@ -52,6 +54,7 @@ class FreeSearch {
   void offer(Draft draft);
   void follow(const Direction& direction);
   Merit offer_ways(const std::vector<Treated>& treated, const WeightLevel& away);
+  void offer_uniform();
   void improve_best();
   void take(Start& start);
 
@@ -59,6 +62,7 @@ class FreeSearch {
   const Machine& machine_;
   const FreeRequest& request_;
   Certificate certificate_;
+  const std::size_t most_improved_;
   Improvement pricing_;
   std::vector<Start> starts_;  // best first
   FreeResult result_;
@@ -68,10 +72,10 @@ void FreeSearch::offer(Draft draft) {
   const Merit merit = pricing_.price(draft);
   const auto place = std::upper_bound(starts_.begin(), starts_.end(), merit,
                                       [](const Merit& a, const Start& b) { return a < b.merit; });
-  if (place - starts_.begin() >= static_cast<std::ptrdiff_t>(most_improved)) return;
+  if (place - starts_.begin() >= static_cast<std::ptrdiff_t>(most_improved_)) return;
   if (place != starts_.begin() && std::prev(place)->merit == merit) return;
   starts_.insert(place, {merit, std::move(draft)});
-  if (starts_.size() > most_improved) starts_.pop_back();
+  if (starts_.size() > most_improved_) starts_.pop_back();
 }
 
 // One draft with each choice of blocks to swap, each as far ahead as is best. Returns the best merit.
@@ -84,7 +88,7 @@ Merit FreeSearch::offer_ways(const std::vector<Treated>& treated, const WeightLe
       draft.transfer.prefetch = prefetch;
       const Merit merit = pricing_.price(draft);
       if (merit < best) best = merit;
-      if (starts_.size() < most_improved || merit < starts_.back().merit) offer(draft);
+      if (starts_.size() < most_improved_ || merit < starts_.back().merit) offer(draft);
     }
   }
   return best;
@@ -101,6 +105,24 @@ void FreeSearch::follow(const Direction& direction) {
     if (merit.excess == Bytes{}) return;
     now -= std::max(merit.excess, Bytes{room.value / tightened_by});
   }
+}
+
+// All blocks alike, in every way: of a short chain the best plan is a few changes from one of these.
+void FreeSearch::offer_uniform() {
+  using Kind = Change::Kind;
+  Plan nothing;
+  nothing.subject = {table_.profile_name, table_.digest};
+  nothing.blocks.resize(table_.size());
+  for (const std::vector<Kind>& kinds : {std::vector<Kind>{}, {Kind::keep_all_away}, {Kind::recompute},
+                                         {Kind::recompute, Kind::toggle_input}})
+    for (const bool swapped : {false, true}) {
+      Draft draft(table_, nothing);
+      for (std::uint32_t i = 0; i < table_.size(); ++i) {
+        for (Kind kind : kinds) Change{kind, i}.apply(draft, table_);
+        if (swapped) Change{Kind::toggle_weights, i}.apply(draft, table_);
+      }
+      offer(std::move(draft));
+    }
 }
 
 void FreeSearch::improve_best() {

@@ -43,7 +43,13 @@ Merit merit_of(const Run& run, const Budget& budget) {
 }
 
 Improvement::Improvement(const BlockTable& table, const Machine& machine, const Budget& budget)
-    : table_(table), budget_(budget), pricer_(table, machine), kinds_(kinds_of(table)) {}
+    : table_(table), budget_(budget), pricer_(table, machine), kinds_(kinds_of(table)) {
+  changes_ = changes_of_transfers();
+  for (std::uint32_t block = 0; block < table.size(); ++block) {
+    const std::vector<Change> more = changes_of(table, block);
+    changes_.insert(changes_.end(), more.begin(), more.end());
+  }
+}
 
 Merit Improvement::price(Draft& draft) {
   ++priced_;
@@ -68,43 +74,24 @@ bool Improvement::attempt(const Change& change) {
   return true;
 }
 
-bool Improvement::change_transfers() {
+bool Improvement::try_changes() {
   bool better = false;
-  const std::int64_t most = table_.size();
-  for (std::int64_t by : {1, -1, 2, -2, 4, 8, -8}) {
-    const std::int64_t prefetch = draft_->transfer.prefetch + by;
-    if (prefetch >= 0 && prefetch <= most)
-      better |= attempt([&](Draft& draft) { draft.transfer.prefetch = prefetch; });
-  }
-  better |= attempt([](Draft& draft) { draft.transfer.h2d_streams = 3 - draft.transfer.h2d_streams; });
-  better |= attempt([](Draft& draft) { draft.transfer.d2h_streams = 3 - draft.transfer.d2h_streams; });
+  for (const Change& change : changes_)
+    better |= attempt([&](Draft& draft) { change.apply(draft, table_); });
   return better;
 }
 
-bool Improvement::change_weights(std::uint32_t block) {
-  const BlockRow& row = table_.rows[block];
-  if (row.sizes.weight == Bytes{}) return false;
-  const bool resident = draft_->decision(block).weights == Residence::resident;
-  const Residence other = !resident          ? Residence::resident
-                          : is_frozen(row)   ? Residence::h2d
-                                             : Residence::two_way;
-  return attempt([&](Draft& draft) { draft.set_weights(block, other); });
-}
-
-bool Improvement::change_block(std::uint32_t block) {
-  bool better = attempt([&](Draft& draft) { draft.keep(block, false); });
-  better |= attempt([&](Draft& draft) { draft.keep(block, true); });
-  better |= attempt([&](Draft& draft) { draft.recompute(block, {}); });
-  for (Scope scope : {Scope::attention, Scope::ffn, Scope::other})
-    if (table_.rows[block].scope_forward[static_cast<std::size_t>(scope)])
-      better |= attempt([&](Draft& draft) { draft.recompute(block, scope); });
-  better |= attempt([&](Draft& draft) { draft.toggle_join(block); });
-  better |= attempt([&](Draft& draft) { draft.toggle_input(block); });
-  const auto storages = table_.storages_of(block);
-  for (std::uint32_t s = 0; s < storages.size(); ++s)
-    if (storages[s].bytes > Bytes{})
-      better |= attempt([&](Draft& draft) { draft.toggle_storage(block, s); });
-  return better | change_weights(block);
+// Where all pairs are few. A pair may be for the better though neither change is.
+bool Improvement::try_pairs() {
+  if (static_cast<std::int64_t>(changes_.size() * changes_.size()) > last_try_ - priced_) return false;
+  for (const Change& first : changes_)
+    for (const Change& second : changes_)
+      if (attempt([&](Draft& draft) {
+            first.apply(draft, table_);
+            second.apply(draft, table_);
+          }))
+        return true;
+  return false;
 }
 
 bool Improvement::exchange_with_later(std::uint32_t block) {
@@ -121,9 +108,9 @@ Merit Improvement::improve(Draft& draft, std::int64_t tries, Nanos enough) {
   enough_ = enough;
   merit_ = price(draft);
   for (bool better = true; better && !finished();) {
-    better = change_transfers();
-    for (std::uint32_t block = 0; block < table_.size(); ++block) better |= change_block(block);
+    better = try_changes();
     for (std::uint32_t block = 0; block < table_.size(); ++block) better |= exchange_with_later(block);
+    if (!better) better = try_pairs();
   }
   return merit_;
 }

@@ -7,6 +7,7 @@
 #include "plan/block_table.h"
 #include "simulator/outcome.h"
 #include "traces/machine.h"
+#include "tuner/free/change.h"
 #include "tuner/free/draft.h"
 #include "tuner/pricer.h"
 #include "tuner/tuner.h"
@@ -29,8 +30,9 @@ class Improvement {
  public:
   Improvement(const BlockTable& table, const Machine& machine, const Budget& budget);
 
-  // Tries what one block, a pair of equal blocks or the transfers may do otherwise, and takes each change
-  // that is for the better, until nothing is or `tries` plans are priced. Stops where a plan that fits takes
+  // Tries what a block or the transfers may do otherwise, and blocks of one kind that exchange what they do,
+  // of short chains two changes at once; takes each change that is for the better, until nothing is or
+  // `tries` plans are priced. Stops where a plan that fits takes
   // no longer than `enough`. Returns the merit of what `draft` has become. Cost: a simulation a try.
   Merit improve(Draft& draft, std::int64_t tries, Nanos enough);
 
@@ -41,9 +43,8 @@ class Improvement {
  private:
   template <class Change>
   bool attempt(const Change& change);
-  bool change_transfers();
-  bool change_block(std::uint32_t block);
-  bool change_weights(std::uint32_t block);
+  bool try_changes();
+  bool try_pairs();
   bool exchange_with_later(std::uint32_t block);
   bool finished() const;
 
@@ -51,6 +52,7 @@ class Improvement {
   const Budget budget_;
   Pricer pricer_;
   const std::vector<std::uint32_t> kinds_;  // of each block the first of its kind
+  std::vector<Change> changes_;
   Run run_;
   std::int64_t priced_ = 0, last_try_ = 0;
   Nanos enough_;
