@@ -92,19 +92,18 @@ std::string sentence(const BlockTable& table, const Tuning& tuning, const FreeTu
            " bytes): " + summary(table, found.least->plan) + ", " + readable(found.least->run.step) +
            " a step.";
   if (!found.beyond_settings()) return sentence(tuning);
-  const std::string begin = "The fastest plan found decides block by block: " +
-                            summary(table, found.best->plan) + ". A step takes " +
-                            readable(found.best->run.step) + "; ";
+  const std::string begin =
+      "The fastest plan found decides block by block: " + summary(table, found.best->plan) +
+      ". A step takes " + readable(found.best->run.step) + "; ";
   if (!tuning.result.best) return begin + "no settings fit.";
   return begin + "the fastest settings that fit, " + describe(*tuning.result.best->plan.settings) +
          ", take " + readable(tuning.result.best->run.step) + ".";
 }
 
 std::string certainty(const Tuning& tuning, const FreeTuning& found) {
-  const std::string effort =
-      std::to_string(tuning.result.considered) + " settings considered, " +
-      std::to_string(tuning.result.evaluated + found.free.evaluated) + " plans simulated, in " +
-      readable(tuning.elapsed + found.elapsed) + ". ";
+  const std::string effort = std::to_string(tuning.result.considered) + " settings considered, " +
+                             std::to_string(tuning.result.evaluated + found.free.evaluated) +
+                             " plans simulated, in " + readable(tuning.elapsed + found.elapsed) + ". ";
   if (!found.best) return effort;
   if (found.optimal()) return effort + "No plan within the budget is faster, with settings or without.";
   return effort + "No plan within the budget takes less than " + readable(*found.free.bound) + ": at most " +

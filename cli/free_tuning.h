@@ -13,9 +13,9 @@ namespace stowage {
 // The answer of both searches: the best plan, with settings where no free plan is faster.
 struct FreeTuning {
   FreeResult free;
-  std::optional<TunedPlan> best;  // absent: nothing fits
+  std::optional<TunedPlan> best;   // absent: nothing fits
   std::optional<TunedPlan> least;  // where no search found one that fits: the one with the least device peak
-  Nanos elapsed;                  // of this search alone
+  Nanos elapsed;                   // of this search alone
 
   bool beyond_settings() const { return best && !best->plan.settings; }
   bool optimal() const { return best && free.bound && best->run.step <= *free.bound; }

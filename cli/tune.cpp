@@ -46,8 +46,7 @@ class TuneCommand final : public Command {
     const Tuning tuning = tuned(table, machine);
     const std::optional<TunedPlan> settled = tuning.result.best;
     std::optional<FreeTuning> free;
-    if (plans_ == "free")
-      free = run_free_tuning(table, machine, tuning, static_cast<unsigned>(threads_));
+    if (plans_ == "free") free = run_free_tuning(table, machine, tuning, static_cast<unsigned>(threads_));
     const std::optional<TunedPlan>& best = free ? free->best : settled;
     if (best && !plan_.empty()) write_file(plan_, to_json(best->plan, profile));
     output.answer(free ? sentence(table, tuning, *free) : sentence(tuning));

@@ -93,8 +93,8 @@ struct Certificate::State {
 double Certificate::State::at_first_backward(Bytes room) const {
   double least = Relaxation::impossible;
   for (const Treatment& last : by_end.back())
-    least = std::min(least, static_cast<double>(last.cost.value) +
-                                relaxation.value(last.begin, room - last.resumes));
+    least = std::min(
+        least, static_cast<double>(last.cost.value) + relaxation.value(last.begin, room - last.resumes));
   return least;
 }
 
@@ -152,9 +152,8 @@ Certified Certificate::certify(const Budget& budget, Nanos than) {
   const std::vector<Nanos> early = state.before_pricing(budget);
   std::vector<std::size_t> order(early.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return early[a] < early[b];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return early[a] < early[b]; });
   Certified certified;
   Nanos bound = than;
   std::vector<Direction> levels;

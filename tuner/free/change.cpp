@@ -20,20 +20,30 @@ void add_prefetch(Draft& draft, std::int64_t by) {
 
 void Change::apply(Draft& draft, const BlockTable& table) const {
   switch (kind) {
-    case Kind::keep: return draft.keep(block, false);
-    case Kind::keep_all_away: return draft.keep(block, true);
-    case Kind::recompute: return draft.recompute(block, {});
-    case Kind::recompute_scope: return draft.recompute(block, static_cast<Scope>(which));
-    case Kind::toggle_join: return draft.toggle_join(block);
-    case Kind::toggle_input: return draft.toggle_input(block);
-    case Kind::toggle_storage: return draft.toggle_storage(block, static_cast<std::uint32_t>(which));
+    case Kind::keep:
+      return draft.keep(block, false);
+    case Kind::keep_all_away:
+      return draft.keep(block, true);
+    case Kind::recompute:
+      return draft.recompute(block, {});
+    case Kind::recompute_scope:
+      return draft.recompute(block, static_cast<Scope>(which));
+    case Kind::toggle_join:
+      return draft.toggle_join(block);
+    case Kind::toggle_input:
+      return draft.toggle_input(block);
+    case Kind::toggle_storage:
+      return draft.toggle_storage(block, static_cast<std::uint32_t>(which));
     case Kind::toggle_weights:
       return draft.set_weights(block, other_residence(table.rows[block], draft.decision(block).weights));
-    case Kind::add_prefetch: return add_prefetch(draft, which);
+    case Kind::add_prefetch:
+      return add_prefetch(draft, which);
     case Kind::toggle_h2d_streams:
       draft.transfer.h2d_streams = draft.transfer.h2d_streams > 1 ? 1 : 2;
       return;
-    case Kind::toggle_d2h_streams: draft.transfer.d2h_streams = draft.transfer.d2h_streams > 1 ? 1 : 2; return;
+    case Kind::toggle_d2h_streams:
+      draft.transfer.d2h_streams = draft.transfer.d2h_streams > 1 ? 1 : 2;
+      return;
   }
 }
 

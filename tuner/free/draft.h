@@ -5,8 +5,8 @@
 
 #include "plan/block_table.h"
 #include "plan/plan.h"
-#include "tuner/free/treatment.h"
 #include "tuner/free/relaxation.h"
+#include "tuner/free/treatment.h"
 
 namespace stowage {
 
@@ -35,9 +35,7 @@ class Draft {
   void toggle_storage(std::uint32_t block, std::uint32_t storage);
   void exchange(std::uint32_t a, std::uint32_t b);
 
-  bool operator==(const Draft& other) const {
-    return blocks_ == other.blocks_ && transfer == other.transfer;
-  }
+  bool operator==(const Draft& other) const { return blocks_ == other.blocks_ && transfer == other.transfer; }
   bool whole(std::uint32_t block) const;  // recomputed whole
   bool same(std::uint32_t a, std::uint32_t b) const { return blocks_[a] == blocks_[b]; }
   const BlockDecision& decision(std::uint32_t block) const { return blocks_[block].decision; }

@@ -6,6 +6,7 @@
 #include "simulator/step_times.h"
 #include "tuner/free/certificate.h"
 #include "tuner/free/draft.h"
+#include "tuner/free/exhaustion.h"
 #include "tuner/free/improvement.h"
 #include "tuner/free/weight_sets.h"
 #include "tuner/parallel.h"
@@ -13,7 +14,8 @@
 namespace stowage {
 namespace {
 
-constexpr std::uint32_t short_chain = 12;  // blocks
+constexpr std::int64_t most_plans = 30'000;                    // that are all priced, one by one
+constexpr std::uint32_t short_chain = 12;                      // blocks
 constexpr std::int64_t tightened_most = 6, tightened_by = 64;  // parts of the room
 constexpr std::int64_t prefetches[] = {1, 2, 4, 8, 0};
 
@@ -39,7 +41,10 @@ class FreeSearch {
     if (!finished()) {
       for (const Direction& direction : certified.directions) follow(direction);
       if (table_.size() <= short_chain) offer_uniform();
-      improve_best();
+      if (count_plans(table_, most_plans) < most_plans)
+        visit_plans(table_, [&](const Plan& plan) { offer(Draft(table_, plan)); });
+      else
+        improve_best();
     }
     result_.evaluated += pricing_.priced();
     if (!starts_.empty() && starts_.front().merit.excess == Bytes{}) take(starts_.front());
@@ -113,8 +118,8 @@ void FreeSearch::offer_uniform() {
   Plan nothing;
   nothing.subject = {table_.profile_name, table_.digest};
   nothing.blocks.resize(table_.size());
-  for (const std::vector<Kind>& kinds : {std::vector<Kind>{}, {Kind::keep_all_away}, {Kind::recompute},
-                                         {Kind::recompute, Kind::toggle_input}})
+  for (const std::vector<Kind>& kinds :
+       {std::vector<Kind>{}, {Kind::keep_all_away}, {Kind::recompute}, {Kind::recompute, Kind::toggle_input}})
     for (const bool swapped : {false, true}) {
       Draft draft(table_, nothing);
       for (std::uint32_t i = 0; i < table_.size(); ++i) {

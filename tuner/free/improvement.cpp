@@ -76,8 +76,7 @@ bool Improvement::attempt(const Change& change) {
 
 bool Improvement::try_changes() {
   bool better = false;
-  for (const Change& change : changes_)
-    better |= attempt([&](Draft& draft) { change.apply(draft, table_); });
+  for (const Change& change : changes_) better |= attempt([&](Draft& draft) { change.apply(draft, table_); });
   return better;
 }
 
@@ -102,17 +101,42 @@ bool Improvement::exchange_with_later(std::uint32_t block) {
   return better;
 }
 
-Merit Improvement::improve(Draft& draft, std::int64_t tries, Nanos enough) {
-  draft_ = &draft;
-  last_try_ = priced_ + tries;
-  enough_ = enough;
-  merit_ = price(draft);
+void Improvement::climb() {
   for (bool better = true; better && !finished();) {
     better = try_changes();
     for (std::uint32_t block = 0; block < table_.size(); ++block) better |= exchange_with_later(block);
     if (!better) better = try_pairs();
   }
-  return merit_;
+}
+
+// Some changes at random, whether or not they are for the better.
+void Improvement::kick(Draft& draft) {
+  for (std::uint64_t i = 0, changes = 2 + dice_() % 3; i < changes; ++i)
+    changes_[dice_() % changes_.size()].apply(draft, table_);
+}
+
+Merit Improvement::improve(Draft& draft, std::int64_t tries, Nanos enough) {
+  draft_ = &draft;
+  last_try_ = priced_ + tries;
+  enough_ = enough;
+  merit_ = price(draft);
+  climb();
+  Draft best = draft;
+  Merit best_merit = merit_;
+  while (!finished()) {
+    kick(draft);
+    merit_ = price(draft);
+    climb();
+    if (merit_ < best_merit) {
+      best_merit = merit_;
+      best = draft;
+    } else {
+      merit_ = best_merit;
+      draft = best;
+    }
+  }
+  draft = best;
+  return best_merit;
 }
 
 }  // namespace stowage

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <random>
 #include <vector>
 
 #include "plan/block_table.h"
@@ -31,9 +32,9 @@ class Improvement {
   Improvement(const BlockTable& table, const Machine& machine, const Budget& budget);
 
   // Tries what a block or the transfers may do otherwise, and blocks of one kind that exchange what they do,
-  // of short chains two changes at once; takes each change that is for the better, until nothing is or
-  // `tries` plans are priced. Stops where a plan that fits takes
-  // no longer than `enough`. Returns the merit of what `draft` has become. Cost: a simulation a try.
+  // of short chains two changes at once; takes each change that is for the better. Where nothing is, changes
+  // some at random and begins again from there, until `tries` plans are priced. Stops where a plan that fits
+  // takes no longer than `enough`. Returns the merit of what `draft` has become. Cost: a simulation a try.
   Merit improve(Draft& draft, std::int64_t tries, Nanos enough);
 
   Merit price(Draft& draft);
@@ -43,6 +44,8 @@ class Improvement {
  private:
   template <class Change>
   bool attempt(const Change& change);
+  void climb();
+  void kick(Draft& draft);
   bool try_changes();
   bool try_pairs();
   bool exchange_with_later(std::uint32_t block);
@@ -53,6 +56,7 @@ class Improvement {
   Pricer pricer_;
   const std::vector<std::uint32_t> kinds_;  // of each block the first of its kind
   std::vector<Change> changes_;
+  std::mt19937_64 dice_{1};
   Run run_;
   std::int64_t priced_ = 0, last_try_ = 0;
   Nanos enough_;

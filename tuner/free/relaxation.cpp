@@ -10,8 +10,7 @@ namespace stowage {
 
 std::uint32_t Grains::holding(Bytes bytes) const {
   if (bytes <= Bytes{}) return 0;
-  return static_cast<std::uint32_t>(
-      std::min<std::int64_t>(count, (bytes.value - 1) / grain.value + 1));
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(count, (bytes.value - 1) / grain.value + 1));
 }
 
 // Each block that is held costs the rest of a division. The sum of the rests is what is lost.
@@ -58,9 +57,9 @@ void Relaxation::apply(const Treatment& treatment, Bytes held, double cost, Byte
   const std::int64_t least = held.value / grains_.grain.value;
   const bool travels = movable > Bytes{} && std::isfinite(price_);
   const std::int64_t most =  // grains that travel, rounded up
-      travels ? (movable.value - held.value % grains_.grain.value + grains_.grain.value - 1) /
-                    grains_.grain.value
-              : 0;
+      travels
+          ? (movable.value - held.value % grains_.grain.value + grains_.grain.value - 1) / grains_.grain.value
+          : 0;
   const auto priced = [&](std::int64_t i) {
     return before[static_cast<std::size_t>(i)] + price_ * grain * static_cast<double>(i - 1);
   };

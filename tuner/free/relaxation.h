@@ -70,7 +70,7 @@ class Relaxation {
   const Grains grains_;
   double price_ = 0;
   std::optional<Bytes> room_;
-  std::vector<Values> values_;        // V_0 to V_n
+  std::vector<Values> values_;         // V_0 to V_n
   std::vector<std::uint32_t> window_;  // a queue of candidates for a moving least
 };
 

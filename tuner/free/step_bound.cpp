@@ -52,8 +52,8 @@ std::optional<Nanos> least_step(const std::vector<TimePiece>& pieces, const std:
   std::vector<Ray> rays;
   const auto put = [&](const PricedLine& line) {
     for (const TimePiece& piece : pieces)
-      rays.push_back({piece.fixed + piece.by_recompute * line.value,
-                      piece.by_byte - piece.by_recompute * line.price});
+      rays.push_back(
+          {piece.fixed + piece.by_recompute * line.value, piece.by_byte - piece.by_recompute * line.price});
   };
   put({0, 0});
   for (const PricedLine& line : lines) {

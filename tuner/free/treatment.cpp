@@ -70,8 +70,9 @@ class TreatmentLister {
       if (storage.scope == scope) dropped += storage.bytes;
     const Bytes input = row.sizes.scope_input[which].value_or(Bytes{});
     const Bytes starts_from = row.sizes.scope_input[which].value_or(X(i));
-    Treatment some{i, i + 1, Activation::recompute, scope, X(i) + saved_[i] - dropped + input, {}, not_counted, {},
-                   *row.scope_forward[which]};
+    Treatment some{
+        i,           i + 1, Activation::recompute,    scope, X(i) + saved_[i] - dropped + input, {},
+        not_counted, {},    *row.scope_forward[which]};
     some.movable = saved_[i] - dropped + starts_from;
     const Bytes whole = some.held + dropped + X(i + 1);
     raise(some.resumes, some.cost, whole + row.sizes.forward_workspace + gradients_after(i));
@@ -82,7 +83,8 @@ class TreatmentLister {
   }
 
   Treatment segment(std::uint32_t begin, std::uint32_t end) const {
-    Treatment segment{begin, end, Activation::recompute, {}, X(begin), X(begin), not_counted, not_counted, {}};
+    Treatment segment{begin,    end,         Activation::recompute, {}, X(begin),
+                      X(begin), not_counted, not_counted,           {}};
     Bytes inside = X(begin);
     for (std::uint32_t i = begin; i < end; ++i) {
       const BlockRow& row = table_.rows[i];

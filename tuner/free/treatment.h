@@ -27,7 +27,7 @@ struct Treatment {
   // On the device, beside what earlier blocks hold, as its backward begins and at its highest step; far below
   // zero where that takes no time.
   Bytes resumes, peak;
-  Nanos cost;                  // of recomputing
+  Nanos cost;  // of recomputing
 };
 
 // Of each end, shorter runs first: treatments that no device of `room` bytes is too small for. `room` is what

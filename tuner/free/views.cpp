@@ -56,18 +56,15 @@ constexpr double rounding = 2;
 std::vector<TimePiece> Views::split(Bytes away, double before, double after) const {
   const double weights = of(away), changed = all_change_ ? weights : 0;
   const double stored_before = changed * store_;
-  const std::vector<TimePiece> first{{before, 0, 0},
-                                     {weights * load_, 0, 0},
-                                     {first_forward_ + stored_before, store_, 0}};
-  const std::vector<TimePiece> second{
-      {after, 0, 1}, {weights * load_, load_, 0}, {changed * store_, 0, 0}};
+  const std::vector<TimePiece> first{
+      {before, 0, 0}, {weights * load_, 0, 0}, {first_forward_ + stored_before, store_, 0}};
+  const std::vector<TimePiece> second{{after, 0, 1}, {weights * load_, load_, 0}, {changed * store_, 0, 0}};
   std::vector<TimePiece> pieces;
   for (const TimePiece& a : first)
     for (const TimePiece& b : second)
       pieces.push_back({a.fixed + b.fixed, a.by_byte + b.by_byte, a.by_recompute + b.by_recompute});
   if (slowdown_ > 0)
-    pieces.push_back(
-        {before + after - rounding + slowdown_ * 2 * weights * load_, slowdown_ * load_, 1});
+    pieces.push_back({before + after - rounding + slowdown_ * 2 * weights * load_, slowdown_ * load_, 1});
   return pieces;
 }
 

@@ -14,8 +14,8 @@ struct WeightLevel {
   Bytes least, most;
 };
 
-// Rising, together all sums; each sum by itself where they are few and no layers stream. Cost: linear in the sums, of which no
-// more than some thousands are kept apart.
+// Rising, together all sums; each sum by itself where they are few and no layers stream. Cost: linear in the
+// sums, of which no more than some thousands are kept apart.
 std::vector<WeightLevel> weight_levels(const BlockTable& table);
 
 }  // namespace stowage
