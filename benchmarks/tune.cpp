@@ -1,6 +1,8 @@
 // How long tuning takes over the whole space of settings: by kind of profile, by threads, and as the chain
 // grows. The frontier answers every device budget at once, so that time does not depend on the budget.
 //
+// And what plans without settings gain, by budget, on one thread.
+//
 // "considered" counts different plans, whether or not a bound spared their pricing; "priced" those that the
 // simulator was asked about.
 #include <chrono>
@@ -10,6 +12,7 @@
 #include "benchmarks/diffusion_chain.h"
 #include "benchmarks/machine_name.h"
 #include "plan/block_table.h"
+#include "tuner/free/free_search.h"
 #include "tuner/tuner.h"
 
 using namespace stowage;
@@ -61,6 +64,29 @@ void report(const char* what, const Profile& profile, const Machine& machine, un
               result.frontier.size());
 }
 
+// What plans without settings gain over the best settings, and how far they may be from the best.
+void report_free(double gib) {
+  Machine machine = card();
+  machine.device.memory = {static_cast<std::int64_t>(gib * (1 << 30))};
+  machine.host.memory = machine.host.pinned_limit = {std::int64_t{200} << 30};
+  const BlockTable table(benchmarks::chain(57));
+  TuneRequest request;
+  request.budget = budget_of(machine);
+  const TuneResult settings = tune(table, machine, request);
+  FreeRequest free;
+  free.budget = request.budget;
+  const Plan& start = settings.best ? settings.best->plan : settings.least.plan;
+  const auto begin = std::chrono::steady_clock::now();
+  const FreeResult found = search_free(table, machine, free, {start});
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!settings.best || !found.best || !found.bound) return;
+  const auto milliseconds = [](Nanos nanos) { return static_cast<double>(nanos.value) / 1e6; };
+  const double bound = milliseconds(*found.bound), step = milliseconds(found.best->run.step);
+  std::printf("%5.0f GiB %9.1f ms %9.1f ms %9.1f ms %7.2f%% %8.2f s %7lld\n", gib,
+              milliseconds(settings.best->run.step), step, bound, 100 * (step / bound - 1), seconds,
+              static_cast<long long>(found.evaluated));
+}
+
 }  // namespace
 
 int main() {
@@ -76,4 +102,6 @@ int main() {
   report("caching arena", benchmarks::chain(28), caching_card(), 2);
   for (std::int64_t blocks : {7, 14, 28, 114})
     report("adapters, one thread", benchmarks::chain(blocks), card(), 1);
+  std::printf("\n   budget     settings          free         bound      gap       time  priced\n");
+  for (double gib : {8, 10, 12, 16, 20, 24, 28, 32}) report_free(gib);
 }

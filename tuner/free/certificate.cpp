@@ -11,7 +11,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::uint32_t grains_about = 4096;
+constexpr std::uint32_t grains_about = 4096, draft_grains_about = 768;
 constexpr std::size_t most_prices = 10, promising_levels = 8;
 constexpr Bytes no_limit{std::numeric_limits<std::int64_t>::max() / 4};
 
@@ -63,10 +63,9 @@ struct Certificate::State {
         views(table, machine),
         by_end(list_treatments(table, machine.device.usable() - fixed, true)),
         prices(choose_prices(by_end)),
-        relaxation(by_end, choose_grains(by_end,
-                                         std::min(held_in_all(by_end),
-                                                  std::max(Bytes{}, machine.device.usable() - fixed)),
-                                         grains_about)) {
+        most_held(std::min(held_in_all(by_end), std::max(Bytes{}, machine.device.usable() - fixed))),
+        relaxation(by_end, choose_grains(by_end, most_held, grains_about)),
+        drafting(by_end, choose_grains(by_end, most_held, draft_grains_about)) {
     for (const BlockRow& row : table.rows) weights += row.sizes.weight;
   }
 
@@ -74,7 +73,11 @@ struct Certificate::State {
   Bytes most_on_host(const Budget& budget) const {
     return has_disk ? no_limit : std::min(budget.host, budget.pinned);
   }
-  std::vector<Nanos> before_pricing(const Budget& budget);
+  // What the two early views say of a level, by itself and with all that have less away.
+  struct Early {
+    Nanos own = never, with_less = never;
+  };
+  std::vector<Early> before_pricing(const Budget& budget);
   double at_first_backward(Bytes room) const;
   Nanos over_step(const WeightLevel& level, const Budget& budget, Nanos enough);
 
@@ -86,7 +89,9 @@ struct Certificate::State {
   const Views views;
   const std::vector<std::vector<Treatment>> by_end;
   const std::vector<double> prices;
+  const Bytes most_held;
   Relaxation relaxation;
+  Relaxation drafting;  // the same, coarser and quicker
 };
 
 // Of the relaxation as it was solved last, without room.
@@ -98,8 +103,7 @@ double Certificate::State::at_first_backward(Bytes room) const {
   return least;
 }
 
-// For each level, what the two early views say of plans with as much or less away.
-std::vector<Nanos> Certificate::State::before_pricing(const Budget& budget) {
+std::vector<Certificate::State::Early> Certificate::State::before_pricing(const Budget& budget) {
   std::vector<std::vector<PricedLine>> epilogue_lines(levels.size()), backward_lines(levels.size());
   for (double price : prices) {
     relaxation.solve(price, {});
@@ -109,18 +113,21 @@ std::vector<Nanos> Certificate::State::before_pricing(const Budget& budget) {
       backward_lines[l].push_back({price, at_first_backward(here)});
     }
   }
-  std::vector<Nanos> bounds(levels.size(), never);
+  std::vector<Early> early(levels.size());
   Nanos at_epilogue = never, at_backward = never;
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const Bytes most = most_on_host(budget) - levels[l].least;
-    const auto lower = [&](Nanos& lowest, std::vector<TimePiece> pieces, const auto& lines) {
-      lowest = std::min(lowest, least_step(pieces, lines, most).value_or(never));
+    const auto least = [&](const std::vector<TimePiece>& pieces, const auto& lines) {
+      return least_step(pieces, lines, most).value_or(never);
     };
-    lower(at_epilogue, views.at_epilogue(levels[l].least), epilogue_lines[l]);
-    lower(at_backward, views.at_first_backward(levels[l].least), backward_lines[l]);
-    bounds[l] = std::max(at_epilogue, at_backward);
+    const Nanos first = least(views.at_epilogue(levels[l].least), epilogue_lines[l]);
+    const Nanos second = least(views.at_first_backward(levels[l].least), backward_lines[l]);
+    const Nanos copies = least(views.over_step(levels[l].least), std::vector<PricedLine>{});
+    at_epilogue = std::min(at_epilogue, first);
+    at_backward = std::min(at_backward, second);
+    early[l] = {std::max({first, second, copies}), std::max({at_epilogue, at_backward, copies})};
   }
-  return bounds;
+  return early;
 }
 
 // Stops where what it knows is `enough`.
@@ -149,35 +156,35 @@ Bytes Certificate::room(const Budget& budget, Bytes away) const {
 Certified Certificate::certify(const Budget& budget, Nanos than) {
   State& state = *state_;
   if (state.views.compute() == 0) return {Nanos{}, {}};  // memory may never be counted
-  const std::vector<Nanos> early = state.before_pricing(budget);
+  const std::vector<State::Early> early = state.before_pricing(budget);
   std::vector<std::size_t> order(early.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return early[a] < early[b]; });
-  Certified certified;
+  const auto sort_by = [&](Nanos State::Early::*figure) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return early[a].*figure < early[b].*figure; });
+  };
   Nanos bound = than;
-  std::vector<Direction> levels;
+  sort_by(&State::Early::with_less);
   for (std::size_t l : order) {
-    if (early[l] >= bound) break;
-    const Nanos here = std::max(early[l], state.over_step(state.levels[l], budget, bound));
-    bound = std::min(bound, here);
-    if (here < never) levels.push_back({state.levels[l], 0, here});
+    if (early[l].with_less >= bound) break;
+    bound = std::min(bound, std::max(early[l].with_less, state.over_step(state.levels[l], budget, bound)));
   }
+  Certified certified;
   if (bound < never) certified.bound = bound;
-  std::stable_sort(levels.begin(), levels.end(),
-                   [](const Direction& a, const Direction& b) { return a.bound < b.bound; });
-  if (levels.size() > promising_levels) levels.resize(promising_levels);
-  for (const Direction& level : levels)
-    for (double price : state.prices) certified.directions.push_back({level.away, price, level.bound});
+  sort_by(&State::Early::own);
+  for (std::size_t l : order) {
+    if (early[l].own >= than || certified.directions.size() >= promising_levels * state.prices.size()) break;
+    for (double price : state.prices) certified.directions.push_back({state.levels[l], price});
+  }
   return certified;
 }
 
 std::vector<Treated> Certificate::draft(const Direction& direction, Bytes room) {
   State& state = *state_;
-  state.relaxation.solve(direction.price, room);
+  state.drafting.solve(direction.price, room);
   const Bytes left = room - state.epilogue;
-  if (std::isinf(state.relaxation.value(state.table.size(), left))) return {};
-  return state.relaxation.best(left);
+  if (std::isinf(state.drafting.value(state.table.size(), left))) return {};
+  return state.drafting.best(left);
 }
 
 }  // namespace stowage

@@ -31,7 +31,6 @@ namespace stowage {
 struct Direction {
   WeightLevel away;
   double price;
-  Nanos bound;  // of all plans with these weights away
 };
 
 struct Certified {

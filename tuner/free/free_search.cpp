@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t most_plans = 30'000;                    // that are all priced, one by one
 constexpr std::uint32_t short_chain = 12;                      // blocks
 constexpr std::int64_t tightened_most = 6, tightened_by = 64;  // parts of the room
-constexpr std::int64_t prefetches[] = {1, 2, 4, 8, 0};
+constexpr std::int64_t prefetches[] = {1, 2, 4};
 
 struct Start {
   Merit merit;
@@ -31,20 +31,25 @@ class FreeSearch {
         machine_(machine),
         request_(request),
         certificate_(table, machine),
-        most_improved_(table.size() <= short_chain ? 16 : 3),
+        most_improved_(table.size() <= short_chain ? 16 : 2),
         pricing_(table, machine, request.budget) {}
 
   FreeResult run(const std::vector<Plan>& plans) {
     for (const Plan& plan : plans) offer(Draft(table_, plan));
+    std::vector<Start> given = starts_;
     const Certified certified = certificate_.certify(request_.budget, fastest());
     result_.bound = certified.bound;
     if (!finished()) {
+      starts_.clear();
       for (const Direction& direction : certified.directions) follow(direction);
       if (table_.size() <= short_chain) offer_uniform();
+      starts_.insert(starts_.end(), given.begin(), given.end());  // however good drafts are
+      sort_starts();
       if (count_plans(table_, most_plans) < most_plans)
         visit_plans(table_, [&](const Plan& plan) { offer(Draft(table_, plan)); });
       else
-        improve_best();
+        improve_all();
+      sort_starts();
     }
     result_.evaluated += pricing_.priced();
     if (!starts_.empty() && starts_.front().merit.excess == Bytes{}) take(starts_.front());
@@ -56,11 +61,12 @@ class FreeSearch {
     return starts_.empty() || starts_.front().merit.excess > Bytes{} ? never : starts_.front().merit.step;
   }
   bool finished() const { return !result_.bound || fastest() <= *result_.bound; }
+  void sort_starts();
   void offer(Draft draft);
   void follow(const Direction& direction);
-  Merit offer_ways(const std::vector<Treated>& treated, const WeightLevel& away);
+  Start best_way(const std::vector<Treated>& treated, const WeightLevel& away);
   void offer_uniform();
-  void improve_best();
+  void improve_all();
   void take(Start& start);
 
   const BlockTable& table_;
@@ -69,9 +75,14 @@ class FreeSearch {
   Certificate certificate_;
   const std::size_t most_improved_;
   Improvement pricing_;
-  std::vector<Start> starts_;  // best first
+  std::vector<Start> starts_;  // best first, some of those offered
   FreeResult result_;
 };
+
+void FreeSearch::sort_starts() {
+  std::stable_sort(starts_.begin(), starts_.end(),
+                   [](const Start& a, const Start& b) { return a.merit < b.merit; });
+}
 
 void FreeSearch::offer(Draft draft) {
   const Merit merit = pricing_.price(draft);
@@ -83,17 +94,16 @@ void FreeSearch::offer(Draft draft) {
   if (starts_.size() > most_improved_) starts_.pop_back();
 }
 
-// One draft with each choice of blocks to swap, each as far ahead as is best. Returns the best merit.
-Merit FreeSearch::offer_ways(const std::vector<Treated>& treated, const WeightLevel& away) {
+// One draft with each choice of blocks to swap, each as far ahead as is best: the best of these.
+Start FreeSearch::best_way(const std::vector<Treated>& treated, const WeightLevel& away) {
   Draft draft(table_, treated);
-  Merit best{Bytes{std::numeric_limits<std::int64_t>::max()}, {}, {}, {}};
+  Start best{{Bytes{std::numeric_limits<std::int64_t>::max()}, {}, {}, {}}, draft};
   for (const auto& blocks : weight_sets(table_, away.least)) {
     swap_weights(draft, table_, blocks);
     for (std::int64_t prefetch : prefetches) {
       draft.transfer.prefetch = prefetch;
       const Merit merit = pricing_.price(draft);
-      if (merit < best) best = merit;
-      if (starts_.size() < most_improved_ || merit < starts_.back().merit) offer(draft);
+      if (merit < best.merit) best = {merit, draft};
     }
   }
   return best;
@@ -106,9 +116,10 @@ void FreeSearch::follow(const Direction& direction) {
   for (std::int64_t i = 0; i < tightened_most; ++i) {
     const std::vector<Treated> treated = certificate_.draft(direction, now);
     if (treated.empty()) return;
-    const Merit merit = offer_ways(treated, direction.away);
-    if (merit.excess == Bytes{}) return;
-    now -= std::max(merit.excess, Bytes{room.value / tightened_by});
+    Start best = best_way(treated, direction.away);
+    const Bytes excess = best.merit.excess;
+    if (excess == Bytes{} || i + 1 == tightened_most) return offer(std::move(best.draft));
+    now -= std::max(excess, Bytes{room.value / tightened_by});
   }
 }
 
@@ -130,7 +141,7 @@ void FreeSearch::offer_uniform() {
     }
 }
 
-void FreeSearch::improve_best() {
+void FreeSearch::improve_all() {
   std::vector<std::int64_t> priced(starts_.size());
   in_parallel(
       request_.threads, static_cast<std::uint32_t>(starts_.size()),
@@ -141,8 +152,6 @@ void FreeSearch::improve_best() {
       },
       [](std::uint32_t) { return true; });
   for (std::int64_t count : priced) result_.evaluated += count;
-  std::stable_sort(starts_.begin(), starts_.end(),
-                   [](const Start& a, const Start& b) { return a.merit < b.merit; });
 }
 
 void FreeSearch::take(Start& start) {

@@ -8,7 +8,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::size_t more_than_needed = 4;
+constexpr std::size_t more_than_needed = 2;
 
 std::vector<std::uint32_t> spread_over(const std::vector<std::uint32_t>& blocks, std::size_t count) {
   std::vector<std::uint32_t> some;
