@@ -5,6 +5,7 @@
 
 #include "plan/layout.h"
 #include "plan/segments.h"
+#include "plan/workspaces.h"
 
 namespace stowage {
 namespace {
@@ -57,22 +58,7 @@ class PassPlacement {
  private:
   // What the recomputed scope of block i starts from, where that is not the block's own input.
   std::optional<Bytes> scope_input(std::uint32_t i) const {
-    return of_scope(i, table_.rows[i].sizes.scope_input);
-  }
-  // The figure of the scope that block i recomputes.
-  std::optional<Bytes> of_scope(std::uint32_t i, const ByScope<Bytes>& figures) const {
-    const std::optional<Scope> scope = plan_.blocks[i].scope;
-    return scope ? figures[static_cast<std::size_t>(*scope)] : std::nullopt;
-  }
-
-  Bytes first_workspace(std::uint32_t i) const {
-    const BlockSizes& sizes = table_.rows[i].sizes;
-    if (!recomputed(plan_, i)) return sizes.forward_workspace;
-    return of_scope(i, sizes.scope_dropped_workspace).value_or(*sizes.dropped_workspace);
-  }
-  // Of the recomputed scope as it runs again, where that was measured.
-  std::optional<Bytes> scope_workspace(std::uint32_t i) const {
-    return of_scope(i, table_.rows[i].sizes.scope_workspace);
+    return of_scope(plan_.blocks[i], table_.rows[i].sizes.scope_input);
   }
 
   // Of the first pass it is there from the start.
@@ -108,12 +94,12 @@ class PassPlacement {
 
 void PassPlacement::place_block(std::uint32_t i) {
   const BlockSteps& steps = pass_.blocks[i];
-  const BlockSizes& sizes = table_.rows[i].sizes;
-  layout_.within(steps.forward, BufferKind::workspace, i, first_workspace(i));
+  const BlockRow& row = table_.rows[i];
+  const BlockDecision& decision = plan_.blocks[i];
+  layout_.within(steps.forward, BufferKind::workspace, i, first_workspace(row, decision));
   if (steps.recompute)
-    layout_.within(*steps.recompute, BufferKind::workspace, i,
-                   scope_workspace(i).value_or(sizes.forward_workspace));
-  layout_.within(steps.backward, BufferKind::workspace, i, sizes.backward_workspace);
+    layout_.within(*steps.recompute, BufferKind::workspace, i, second_workspace(row, decision));
+  layout_.within(steps.backward, BufferKind::workspace, i, row.sizes.backward_workspace);
   place_output(i);
   place_input(i);
   place_scope_input(i);
@@ -126,7 +112,7 @@ void PassPlacement::place_output(std::uint32_t i) {
   const Bytes output = table_.activation(i + 1);
   inputs_[i + 1] = layout_.made_by(steps.forward, BufferKind::activation, i + 1, output);
   if (i + 1 == n_) builder_.free(inputs_[n_], end_of(only(pass_.epilogue)));
-  if (!steps.recompute || scope_workspace(i)) return;
+  if (!makes_output_again(table_.rows[i], plan_.blocks[i])) return;
   const BufferId again = layout_.made_by(*steps.recompute, BufferKind::activation, i + 1, output);
   const bool last = ends_segment(plan_, i);
   builder_.free(again, end_of(last ? *steps.recompute : pass_.blocks[i + 1].backward));
@@ -144,8 +130,7 @@ void PassPlacement::place_input(std::uint32_t i) {
 
 void PassPlacement::place_scope_input(std::uint32_t i) {
   const std::optional<Bytes> bytes = scope_input(i);
-  if (!bytes) return;
-  if (bytes == Bytes{}) return;  // a tensor of another scope, or the block's input
+  if (!bytes || bytes == Bytes{}) return;  // 0: a tensor of another scope, or the block's input
   const BlockSteps& steps = pass_.blocks[i];
   const BufferId input = layout_.made_by(steps.forward, BufferKind::activation, i, *bytes);
   if (plan_.blocks[i].offload_input)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "plan/workspaces.h"
+
 namespace stowage {
 namespace {
 
@@ -75,7 +77,11 @@ class TreatmentLister {
         not_counted, {},    *row.scope_forward[which]};
     some.movable = saved_[i] - dropped + starts_from;
     const Bytes whole = some.held + dropped + X(i + 1);
-    raise(some.resumes, some.cost, whole + row.sizes.forward_workspace + gradients_after(i));
+    BlockDecision decision;
+    decision.activation = some.activation;
+    decision.scope = scope;
+    const Bytes output = makes_output_again(row, decision) ? X(i + 1) : Bytes{};
+    raise(some.resumes, some.cost, whole + output + second_workspace(row, decision) + gradients_after(i));
     some.peak = some.resumes;
     raise(some.peak, row.backward,
           whole + gradient_of_input(i) + row.sizes.backward_workspace + gradients_[i]);
