@@ -17,7 +17,7 @@ std::string counted(std::size_t count, const std::string& what) {
 
 // Blocks of a free plan by what happens to them.
 struct Tally {
-  std::size_t recomputed = 0, segments = 0, in_part = 0, offloaded = 0, swapped = 0;
+  std::size_t whole = 0, segments = 0, in_part = 0, offloaded = 0, swapped = 0;
   Bytes away;
 
   Tally(const BlockTable& table, const Plan& plan) {
@@ -26,24 +26,19 @@ struct Tally {
       if (block.scope)
         ++in_part;
       else if (recomputed_whole(block))
-        ++recomputed, segments += starts_segment(plan, i);
+        ++whole, segments += starts_segment(plan, i);
       for (std::uint32_t s : block.offload) away += table.storages_of(i)[s].bytes;
       if (block.offload_input) away += table.activation(i);
       offloaded += !block.offload.empty() || block.offload_input;
       swapped += block.weights != Residence::resident;
     }
   }
-
-  static bool recomputed_whole(const BlockDecision& block) {
-    return block.activation == Activation::recompute && !block.scope;
-  }
 };
 
 }  // namespace
 
 double FreeTuning::gap() const {
-  if (!best || !free.bound || best->run.step <= *free.bound || *free.bound == Nanos{}) return 0;
-  return static_cast<double>((best->run.step - *free.bound).value) / static_cast<double>(free.bound->value);
+  return best && free.bound ? gap_over(*free.bound, best->run.step) : 0;
 }
 
 FreeTuning run_free_tuning(const BlockTable& table, const Machine& machine, const Tuning& tuning,
@@ -70,8 +65,8 @@ std::string summary(const BlockTable& table, const Plan& plan) {
   if (plan.settings) return describe(*plan.settings);
   const Tally tally(table, plan);
   std::vector<std::string> parts;
-  if (tally.recomputed > 0)
-    parts.push_back(counted(tally.recomputed, "recomputed in ") + std::to_string(tally.segments) +
+  if (tally.whole > 0)
+    parts.push_back(counted(tally.whole, "recomputed in ") + std::to_string(tally.segments) +
                     (tally.segments == 1 ? " segment" : " segments"));
   if (tally.in_part > 0) parts.push_back(counted(tally.in_part, "recomputed in part"));
   if (tally.offloaded > 0)
@@ -85,12 +80,7 @@ std::string summary(const BlockTable& table, const Plan& plan) {
 }
 
 std::string sentence(const BlockTable& table, const Tuning& tuning, const FreeTuning& found) {
-  if (!found.best)
-    return "Nothing fits " + readable(tuning.budget.device) + " on the device. The least that would do is " +
-           readable(found.least->run.peaks.on_device()) + " (" +
-           std::to_string(found.least->run.peaks.on_device().value) +
-           " bytes): " + summary(table, found.least->plan) + ", " + readable(found.least->run.step) +
-           " a step.";
+  if (!found.best) return nothing_fits(tuning, found.least->run, summary(table, found.least->plan));
   if (!found.beyond_settings()) return sentence(tuning);
   const std::string begin =
       "The fastest plan found decides block by block: " + summary(table, found.best->plan) +

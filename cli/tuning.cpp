@@ -78,10 +78,14 @@ Tuning run_tuning(const BlockTable& table, const Machine& machine, Bytes margin,
 
 std::string sentence(const Tuning& tuning) {
   if (tuning.result.best) return best_sentence(tuning);
-  const TunedPlan& least = tuning.result.least;
+  return nothing_fits(tuning, tuning.result.least.run, describe(*tuning.result.least.plan.settings));
+}
+
+std::string nothing_fits(const Tuning& tuning, const Run& least, const std::string& plan) {
+  const Bytes peak = least.peaks.on_device();
   return "Nothing fits " + readable(tuning.budget.device) + " on the device. The least that would do is " +
-         readable(least.run.peaks.on_device()) + " (" + std::to_string(least.run.peaks.on_device().value) +
-         " bytes): " + describe(*least.plan.settings) + ", " + readable(least.run.step) + " a step.";
+         readable(peak) + " (" + std::to_string(peak.value) + " bytes): " + plan + ", " +
+         readable(least.step) + " a step.";
 }
 
 std::string infeasible_json(const Tuning& tuning) {

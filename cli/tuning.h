@@ -29,6 +29,8 @@ Tuning run_tuning(const BlockTable& table, const Machine& machine, Bytes margin,
 
 // One sentence: what is fastest, or what would be needed.
 std::string sentence(const Tuning& tuning);
+// The same where nothing fits, with the plan that needs least in words.
+std::string nothing_fits(const Tuning& tuning, const Run& least, const std::string& plan);
 // A plan beside keeping everything and the budget; absent: the least memory that settings need.
 std::string comparison_text(const Tuning& tuning, const std::optional<TunedPlan>& best);
 // What every other budget would get.

@@ -16,6 +16,10 @@ bool ends_segment(const Plan& plan, std::uint32_t i);
 inline bool recomputed(const Plan& plan, std::uint32_t i) {
   return plan.blocks[i].activation == Activation::recompute;
 }
+// All of the block, not one scope alone.
+inline bool recomputed_whole(const BlockDecision& decision) {
+  return decision.activation == Activation::recompute && !decision.scope;
+}
 // Whether the forward pass drops this storage, because a recomputation makes it again.
 inline bool drops(const BlockDecision& decision, const SavedStorage& storage) {
   return decision.activation == Activation::recompute &&

@@ -56,7 +56,6 @@ bool LayerLoads::forget_ahead() {
   const Load load = std::move(*ahead_);
   ahead_.reset();
   load.copy->finish();
-  ++counts_.wasted;
   return true;
 }
 

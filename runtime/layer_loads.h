@@ -30,7 +30,7 @@ class LayerLoads {
   bool forget_ahead();
 
   struct Counts {
-    std::int64_t blocking = 0, ahead = 0, hits = 0, wasted = 0;
+    std::int64_t blocking = 0, ahead = 0, hits = 0;
   };
   const Counts& counts() const { return counts_; }
 

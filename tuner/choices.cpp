@@ -74,6 +74,10 @@ bool is_frozen(const BlockRow& row) {
   return row.sizes.gradient < row.sizes.weight;
 }
 
+Residence swapped(const BlockRow& row) {
+  return is_frozen(row) ? Residence::h2d : Residence::two_way;
+}
+
 std::vector<Settings> list_shapes(const BlockTable& table, const SettingsSpace& space) {
   std::vector<Settings> all;
   std::unordered_set<std::string> seen;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "plan/block_table.h"
+#include "plan/plan.h"
 #include "plan/settings.h"
 
 namespace stowage {
@@ -30,5 +31,7 @@ struct SettingsSpace {
 
 // Whether a swap of these blocks may drop their weights after use.
 bool is_frozen(const BlockRow& row);
+// Where a swap puts the block's weights: dropped after use, or stored where they change.
+Residence swapped(const BlockRow& row);
 
 }  // namespace stowage

@@ -73,9 +73,13 @@ bool fits(const Peaks& peaks, const Budget& budget) {
          peaks.host_pinned <= budget.pinned;
 }
 
+double gap_over(Nanos bound, Nanos step) {
+  if (step <= bound || bound == Nanos{}) return 0;
+  return static_cast<double>((step - bound).value) / static_cast<double>(bound.value);
+}
+
 double TuneResult::gap() const {
-  if (!best || best->run.step == bound) return 0;
-  return static_cast<double>((best->run.step - bound).value) / static_cast<double>(bound.value);
+  return best ? gap_over(bound, best->run.step) : 0;
 }
 
 TuneResult tune(const BlockTable& table, const Machine& machine, const TuneRequest& request) {

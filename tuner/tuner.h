@@ -63,6 +63,9 @@ struct FrontierPoint {
   Run run;
 };
 
+// How much longer a step is than its bound: 0.01 is one percent. 0 where it is no longer.
+double gap_over(Nanos bound, Nanos step);
+
 struct TunedPlan {
   Plan plan;  // with `settings` and `predicted`, and for the best with `bound`
   Run run;

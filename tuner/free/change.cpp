@@ -5,11 +5,6 @@
 namespace stowage {
 namespace {
 
-Residence other_residence(const BlockRow& row, Residence now) {
-  if (now != Residence::resident) return Residence::resident;
-  return is_frozen(row) ? Residence::h2d : Residence::two_way;
-}
-
 void add_prefetch(Draft& draft, std::int64_t by) {
   const std::int64_t prefetch = draft.transfer.prefetch + by;
   if (prefetch >= 0 && prefetch <= 2 * static_cast<std::int64_t>(draft.size()))
@@ -35,7 +30,9 @@ void Change::apply(Draft& draft, const BlockTable& table) const {
     case Kind::toggle_storage:
       return draft.toggle_storage(block, static_cast<std::uint32_t>(which));
     case Kind::toggle_weights:
-      return draft.set_weights(block, other_residence(table.rows[block], draft.decision(block).weights));
+      return draft.set_weights(block, draft.decision(block).weights == Residence::resident
+                                          ? swapped(table.rows[block])
+                                          : Residence::resident);
     case Kind::add_prefetch:
       return add_prefetch(draft, which);
     case Kind::toggle_h2d_streams:

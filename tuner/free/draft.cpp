@@ -61,7 +61,7 @@ Draft::Draft(const BlockTable& table, const std::vector<Treated>& treated)
     }
     if (travels == Bytes{}) continue;
     BlockDecision& first = blocks_[treatment.begin].decision;
-    if (treatment.activation == Activation::recompute && !treatment.scope)
+    if (treatment.whole())
       first.offload_input = true;
     else
       first.offload = storages_for(table, first, treatment.begin, travels);
@@ -82,8 +82,7 @@ const Plan& Draft::plan() {
 }
 
 bool Draft::whole(std::uint32_t block) const {
-  const BlockDecision& decision = blocks_[block].decision;
-  return decision.activation == Activation::recompute && !decision.scope;
+  return recomputed_whole(blocks_[block].decision);
 }
 
 bool Draft::can_join(std::uint32_t block) const {

@@ -51,10 +51,10 @@ void put_recomputations(const BlockTable& table, std::uint32_t block, BlockDecis
 std::vector<Possibility> possibilities(const BlockTable& table, std::uint32_t block) {
   std::vector<Possibility> all;
   const BlockRow& row = table.rows[block];
-  for (bool swapped : {false, true}) {
-    if (swapped && row.sizes.weight == Bytes{}) continue;
+  for (bool away : {false, true}) {
+    if (away && row.sizes.weight == Bytes{}) continue;
     BlockDecision decision;
-    if (swapped) decision.weights = is_frozen(row) ? Residence::h2d : Residence::two_way;
+    if (away) decision.weights = swapped(row);
     put(table, block, decision, all);
     put_recomputations(table, block, decision, all);
   }
@@ -75,7 +75,7 @@ class Visitor {
     for (const auto& [decision, joined] : possibilities_[block]) {
       plan_.blocks[block] = decision;
       std::uint32_t now = segments;
-      if (recomputed(plan_, block) && !decision.scope) {
+      if (recomputed_whole(decision)) {
         if (joined && !plan_.blocks[block - 1].segment) continue;
         if (!joined) ++now;
         plan_.blocks[block].segment = now - 1;

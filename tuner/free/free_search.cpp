@@ -35,7 +35,7 @@ class FreeSearch {
         pricing_(table, machine, request.budget) {}
 
   FreeResult run(const std::vector<Plan>& plans) {
-    for (const Plan& plan : plans) offer(Draft(table_, plan));
+    for (const Plan& plan : plans) price_and_offer(Draft(table_, plan));
     std::vector<Start> given = starts_;
     const Certified certified = certificate_.certify(request_.budget, fastest());
     result_.bound = certified.bound;
@@ -46,7 +46,7 @@ class FreeSearch {
       starts_.insert(starts_.end(), given.begin(), given.end());  // however good drafts are
       sort_starts();
       if (count_plans(table_, most_plans) < most_plans)
-        visit_plans(table_, [&](const Plan& plan) { offer(Draft(table_, plan)); });
+        visit_plans(table_, [&](const Plan& plan) { price_and_offer(Draft(table_, plan)); });
       else
         improve_all();
       sort_starts();
@@ -62,7 +62,8 @@ class FreeSearch {
   }
   bool finished() const { return !result_.bound || fastest() <= *result_.bound; }
   void sort_starts();
-  void offer(Draft draft);
+  void offer(Start start);
+  void price_and_offer(Draft draft);
   void follow(const Direction& direction);
   Start best_way(const std::vector<Treated>& treated, const WeightLevel& away);
   void offer_uniform();
@@ -84,13 +85,17 @@ void FreeSearch::sort_starts() {
                    [](const Start& a, const Start& b) { return a.merit < b.merit; });
 }
 
-void FreeSearch::offer(Draft draft) {
+void FreeSearch::price_and_offer(Draft draft) {
   const Merit merit = pricing_.price(draft);
-  const auto place = std::upper_bound(starts_.begin(), starts_.end(), merit,
+  offer({merit, std::move(draft)});
+}
+
+void FreeSearch::offer(Start start) {
+  const auto place = std::upper_bound(starts_.begin(), starts_.end(), start.merit,
                                       [](const Merit& a, const Start& b) { return a < b.merit; });
   if (place - starts_.begin() >= static_cast<std::ptrdiff_t>(most_improved_)) return;
-  if (place != starts_.begin() && std::prev(place)->merit == merit) return;
-  starts_.insert(place, {merit, std::move(draft)});
+  if (place != starts_.begin() && std::prev(place)->merit == start.merit) return;
+  starts_.insert(place, std::move(start));
   if (starts_.size() > most_improved_) starts_.pop_back();
 }
 
@@ -118,7 +123,7 @@ void FreeSearch::follow(const Direction& direction) {
     if (treated.empty()) return;
     Start best = best_way(treated, direction.away);
     const Bytes excess = best.merit.excess;
-    if (excess == Bytes{} || i + 1 == tightened_most) return offer(std::move(best.draft));
+    if (excess == Bytes{} || i + 1 == tightened_most) return offer(std::move(best));
     now -= std::max(excess, Bytes{room.value / tightened_by});
   }
 }
@@ -126,9 +131,7 @@ void FreeSearch::follow(const Direction& direction) {
 // All blocks alike, in every way: of a short chain the best plan is a few changes from one of these.
 void FreeSearch::offer_uniform() {
   using Kind = Change::Kind;
-  Plan nothing;
-  nothing.subject = {table_.profile_name, table_.digest};
-  nothing.blocks.resize(table_.size());
+  const Plan nothing = expand(table_, {}).plan;
   for (const std::vector<Kind>& kinds :
        {std::vector<Kind>{}, {Kind::keep_all_away}, {Kind::recompute}, {Kind::recompute, Kind::toggle_input}})
     for (const bool swapped : {false, true}) {
@@ -137,7 +140,7 @@ void FreeSearch::offer_uniform() {
         for (Kind kind : kinds) Change{kind, i}.apply(draft, table_);
         if (swapped) Change{Kind::toggle_weights, i}.apply(draft, table_);
       }
-      offer(std::move(draft));
+      price_and_offer(std::move(draft));
     }
 }
 

@@ -95,9 +95,8 @@ void Relaxation::solve(double price, std::optional<Bytes> room) {
     std::fill(values.begin(), values.end(), impossible);
     for (const Treatment& treatment : by_end_[end - 1]) {
       const auto cost = static_cast<double>(treatment.cost.value);
-      const bool whole = treatment.activation == Activation::recompute && !treatment.scope;
-      apply(treatment, treatment.held, cost, whole ? Bytes{} : treatment.movable, values);
-      if (whole && std::isfinite(price_))  // its input is one tensor: all of it or nothing
+      apply(treatment, treatment.held, cost, treatment.whole() ? Bytes{} : treatment.movable, values);
+      if (treatment.whole() && std::isfinite(price_))  // its input is one tensor: all of it or nothing
         apply(treatment, {}, cost + price_ * static_cast<double>(treatment.held.value), {}, values);
     }
   }
@@ -127,8 +126,7 @@ Relaxation::Choice Relaxation::choice_at(std::uint32_t end, std::uint32_t b) con
     const std::int64_t rest = b - treatment.held.value / grains_.grain.value;
     if (rest >= 0) offer(treatment, std::min<std::int64_t>(rest, *limit), {});
     if (!std::isfinite(price_)) continue;
-    const bool whole = treatment.activation == Activation::recompute && !treatment.scope;
-    if (whole) {
+    if (treatment.whole()) {
       offer(treatment, std::min<std::int64_t>(b, *limit), treatment.held);
       continue;
     }

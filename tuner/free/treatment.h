@@ -28,6 +28,9 @@ struct Treatment {
   // zero where that takes no time.
   Bytes resumes, peak;
   Nanos cost;  // of recomputing
+
+  // Recomputed whole: what may travel of it is its input, all or nothing.
+  bool whole() const { return activation == Activation::recompute && !scope; }
 };
 
 // Of each end, shorter runs first: treatments that no device of `room` bytes is too small for. `room` is what

@@ -46,8 +46,7 @@ std::vector<std::vector<std::uint32_t>> weight_sets(const BlockTable& table, Byt
 
 void swap_weights(Draft& draft, const BlockTable& table, const std::vector<std::uint32_t>& blocks) {
   for (std::uint32_t i = 0; i < draft.size(); ++i) draft.set_weights(i, Residence::resident);
-  for (std::uint32_t i : blocks)
-    draft.set_weights(i, is_frozen(table.rows[i]) ? Residence::h2d : Residence::two_way);
+  for (std::uint32_t i : blocks) draft.set_weights(i, swapped(table.rows[i]));
 }
 
 }  // namespace stowage
