@@ -45,6 +45,8 @@ void check_offload(const Plan& plan, const BlockTable& table, std::size_t i) {
     if (offload[k] >= storages.size())
       refuse(i, "offload",
              "storage " + std::to_string(offload[k]) + " of " + std::to_string(storages.size()));
+    if (storages[offload[k]].stays)
+      refuse(i, "offload", "storage " + std::to_string(offload[k]) + " stays, says the profile");
     if (drops(plan.blocks[i], storages[offload[k]]))
       refuse(i, "offload", "what is recomputed is not saved, and cannot be offloaded");
     if (k > 0 && offload[k] <= offload[k - 1]) refuse(i, "offload", "must be ascending, each once");

@@ -42,7 +42,7 @@ std::vector<std::uint32_t> offloaded(std::span<const SavedStorage> storages,
                                      const std::optional<Scope>& scope) {
   std::vector<std::uint32_t> chosen;
   for (std::uint32_t i = 0; i < storages.size(); ++i)
-    if (!scope || storages[i].scope == *scope) chosen.push_back(i);
+    if (!storages[i].stays && (!scope || storages[i].scope == *scope)) chosen.push_back(i);
   return chosen;
 }
 

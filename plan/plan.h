@@ -24,7 +24,8 @@ struct BlockDecision {
   std::optional<Scope> scope;
   // Consecutive blocks recomputed whole, with the same number, are one segment; absent for other blocks.
   std::optional<std::uint32_t> segment;
-  // Storages (see storages()) that travel to the host, ascending; only such as the forward pass saves.
+  // Storages (see storages()) that travel to the host, ascending; only such as the forward pass saves,
+  // and the profile does not keep.
   std::vector<std::uint32_t> offload;
   // What the recomputation starts from travels too; only at a segment's first block, or with a scope.
   bool offload_input = false;

@@ -27,6 +27,8 @@ void SavedList::on_save(const SaveEvent& event) {
   saved.bytes = {static_cast<std::int64_t>(event.tensor.storage().nbytes())};
   saved.scope = event.scope;
   saved.layout = layout_of(event.tensor);
+  saved.stays =
+      saved.bytes < small_ || c10::isIntegralType(event.tensor.scalar_type(), /*includeBool=*/false);
   entries.push_back({std::move(saved), event.storage});
 }
 

@@ -9,11 +9,16 @@
 
 namespace stowage {
 
+// A copy of less takes longer than it is worth: only its latency counts.
+inline constexpr Bytes small_saved{1024};
+
 // Every save in order, "attention.0", "attention.1", ..., each with the bytes of its whole storage; tensors
-// that share a storage name it. Listens to one step.
+// that share a storage name it. Integers (indices, codes) and storages below `small` are said to stay.
+// Listens to one step.
 class SavedList final : public SaveListener {
  public:
-  explicit SavedList(std::size_t blocks) : blocks_(blocks), starts_(blocks), parts_(blocks) {}
+  explicit SavedList(std::size_t blocks, Bytes small = small_saved)
+      : small_(small), blocks_(blocks), starts_(blocks), parts_(blocks) {}
 
   void on_save(const SaveEvent& event) override;
   void on_start(const StartEvent& event) override;
@@ -31,6 +36,7 @@ class SavedList final : public SaveListener {
     SavedTensor tensor;
     std::uint32_t storage;
   };
+  const Bytes small_;
   std::vector<std::vector<Entry>> blocks_;
   std::vector<ByScope<Bytes>> starts_;
   std::vector<std::array<bool, scope_count>> parts_;

@@ -91,6 +91,19 @@ at::Tensor Model::value(const Trained& trained) const {
                         : trained.parameter.detach();
 }
 
+void Model::check_gradients(std::uint32_t block) const {
+  std::size_t count = 0;
+  for (const Trained& trained : trained_) {
+    if (trained.block != block) continue;
+    if (trained.parameter.grad().defined()) return;
+    ++count;
+  }
+  if (count > 0)
+    throw InputError("model", "block " + std::to_string(block),
+                     "none of its " + std::to_string(count) +
+                         " trained parameters got a gradient: its output is cut from them, or from the loss");
+}
+
 Bytes Model::gradient_bytes(std::uint32_t block) const {
   Bytes sum;
   for (const Trained& trained : trained_)

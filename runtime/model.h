@@ -48,6 +48,10 @@ class Model {
   // As the parameter is now, on the device or on the host.
   at::Tensor value(const Trained& trained) const;
 
+  // Throws InputError where the block has trained parameters to itself, and its backward, which has just
+  // ended, gave none of them a gradient: it would go on untrained, and nobody would know.
+  void check_gradients(std::uint32_t block) const;
+
   // Of what the block has to itself.
   Bytes gradient_bytes(std::uint32_t block) const;
 

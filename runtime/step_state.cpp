@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/util/ScopeExit.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -58,6 +59,15 @@ void StepState::save(std::uint32_t block, std::optional<Scope> repeated) {
   activations_[block + 1] = HeldState(run(block, pass, *pass.saved));
   if (pass.saves) pass.saves->check_count(pass.saved->saves());
   pass.repeated = parts.finish();
+  pass.skipped = is_skipped(block);
+}
+
+// All that left the block is memory that entered it.
+bool StepState::is_skipped(std::uint32_t block) const {
+  const State& output = activations_[block + 1].tensors();
+  return std::all_of(output.begin(), output.end(), [&](const at::Tensor& each) {
+    return activations_[block].index_of(each.storage()).has_value();
+  });
 }
 
 void StepState::forward(const Step& step) {
@@ -99,6 +109,7 @@ void StepState::backward(std::uint32_t block) {
   check_weights(block);
   if (is_later()) model_.set_gradients_aside(block);
   State gradients = passes_[block].graph.backward(activation_gradients_[block + 1]);
+  if (!passes_[block].skipped) model_.check_gradients(block);
   if (is_later()) model_.add_up_gradients(block);
   if (block > 0) {
     activation_gradients_[block] = std::move(gradients);

@@ -50,12 +50,14 @@ class StepState {
     std::vector<RepeatedPart> repeated;           // where one scope is recomputed
     std::optional<ForwardConditions> conditions;  // where all of the block is
     std::optional<SaveLedger> saves;
+    bool skipped = false;  // what came in goes out
   };
 
   State run(std::uint32_t block, Pass& pass, SaveHandler& handler);
   void check_weights(std::uint32_t block) const;
   void save(std::uint32_t block, std::optional<Scope> repeated = {});
   const State& batch() const { return batches_[begun_ - 1]; }
+  bool is_skipped(std::uint32_t block) const;
   bool is_later() const { return begun_ > 1; }
 
   Model& model_;

@@ -68,6 +68,7 @@ void add(Digest& digest, const BlockProfile& block) {
   for (const SavedStorage& storage : storages(block)) {
     digest.add(static_cast<std::int64_t>(storage.tensors.size()));
     for (std::uint32_t tensor : storage.tensors) digest.add(tensor);
+    if (storage.stays) digest.add(true);  // as for scope_input
   }
 }
 
@@ -109,6 +110,7 @@ std::vector<SavedStorage> storages(const BlockProfile& block) {
     if (at == all.size()) all.push_back({tensor.bytes, tensor.scope, {}});
     all[at].bytes = std::max(all[at].bytes, tensor.bytes);
     all[at].tensors.push_back(i);
+    all[at].stays = all[at].stays || tensor.stays;
   }
   return all;
 }

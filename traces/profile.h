@@ -39,6 +39,8 @@ struct SavedTensor {
   // Tensors of one block that name the same storage are stored once; the storage is as large as its largest
   // tensor.
   std::optional<std::string> storage;
+  // Not worth a copy, or not to be copied: it is dropped with its block, but never offloaded.
+  bool stays = false;
 
   bool operator==(const SavedTensor&) const = default;
 };
@@ -139,6 +141,7 @@ struct SavedStorage {
   Bytes bytes;
   Scope scope;                         // of its first tensor
   std::vector<std::uint32_t> tensors;  // indices into `saved`
+  bool stays = false;                  // one of them does
 };
 
 // The block's saved tensors, each storage once, in the order of their first tensor. Cost: linear.

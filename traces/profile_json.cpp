@@ -82,13 +82,14 @@ std::string read_storage(const JsonNode& node) {
 }
 
 SavedTensor read_saved(const JsonNode& node, Totals& totals, std::int64_t count) {
-  node.allow({"name", "bytes", "scope", "dtype", "shape", "strides", "storage_offset", "storage"});
+  node.allow({"name", "bytes", "scope", "dtype", "shape", "strides", "storage_offset", "storage", "stays"});
   SavedTensor tensor;
   tensor.name = node.at("name").string();
   tensor.bytes = figure<Bytes>(node, "bytes", totals.bytes, count, true);
   if (const auto scope = node.find("scope")) tensor.scope = static_cast<Scope>(scope->choice(scope_words));
   tensor.layout = read_layout(node);
   if (const auto storage = node.find("storage")) tensor.storage = read_storage(*storage);
+  if (const auto stays = node.find("stays")) tensor.stays = stays->boolean();
   return tensor;
 }
 
@@ -258,6 +259,7 @@ void write(JsonWriter& json, const SavedTensor& tensor) {
       .field("scope", scope_words[static_cast<int>(tensor.scope)]);
   if (tensor.layout) write(json, *tensor.layout);
   if (tensor.storage) json.field("storage", *tensor.storage);
+  if (tensor.stays) json.field("stays", true);
   json.end_object();
 }
 

@@ -102,6 +102,18 @@ TEST_CASE("a scope chooses the storages that are offloaded") {
           std::vector<std::string>{"scope has no effect with policy keep"});
 }
 
+TEST_CASE("what the profile says stays is not offloaded, and a plan that does it is refused") {
+  Profile profile = example_profile();
+  profile.blocks[0].saved[0].stays = true;
+  const BlockTable table(profile);
+  Settings settings;
+  settings.policy = Policy::offload;
+  Plan plan = expand(table, settings).plan;
+  REQUIRE(plan.blocks[2].offload == std::vector<std::uint32_t>{1});
+  plan.blocks[2].offload = {0, 1};
+  REQUIRE_THROWS_WITH(compile(table, plan), "blocks[2].offload: storage 0 stays, says the profile");
+}
+
 TEST_CASE("recompute+offload sends the input of each segment") {
   Settings settings = recompute(2);
   settings.policy = Policy::recompute_offload;

@@ -48,7 +48,7 @@ void add_block(std::vector<Bytes>& sizes, std::int64_t width) {
 }  // namespace
 
 // OneTrainer#887, #1029, #1253: views at offsets of 4 and 8 B broke kernels.
-TEST_CASE("views begin at multiples of 256 bytes") {
+TEST_CASE("P43: views begin at multiples of 256 bytes") {
   const std::vector<Bytes> sizes{{3}, {10}, {1}, {16}, {0}};
   const SlabLayout layout = lay_out_slabs(sizes);
   require_sound(sizes, layout);

@@ -74,7 +74,7 @@ TEST_CASE("CUDA memory is counted to the byte, and refused beyond the budget") {
   REQUIRE(memory.live() == before);
 }
 
-TEST_CASE("copies see what compute has done before them, and compute what they have brought") {
+TEST_CASE("P34: copies see what compute has done before them, and compute what they have brought") {
   if (absent()) return;
   CudaDevice device(cuda_machine());
   constexpr std::int64_t count = 1 << 22;

@@ -347,7 +347,7 @@ TEST_CASE("weights that cannot be pinned stay where they are") {
   }
 }
 
-TEST_CASE("copies that end in any order, or ten times later, change no bit") {
+TEST_CASE("P34, P41: copies that end in any order, or ten times later, change no bit") {
   for (const Settings& settings : settings_to_disturb()) {
     INFO(describe(settings));
     const Undisturbed reference(settings, 3);

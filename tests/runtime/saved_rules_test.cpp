@@ -50,7 +50,7 @@ at::Tensor trained(at::IntArrayRef sizes) {
 }  // namespace
 
 // axolotl's label: base[1:], int64, at offset 1.
-TEST_CASE("a slice at an offset comes back with its own values") {
+TEST_CASE("P36: a slice at an offset comes back with its own values") {
   const at::Tensor base = at::arange(5), label = base.narrow(0, 1, 4);
   REQUIRE(label.storage_offset() == 1);
   const at::Tensor table = trained({6, 2});
@@ -63,7 +63,7 @@ TEST_CASE("a slice at an offset comes back with its own values") {
 }
 
 // A = [[1, 2], [3, 4]] saved as it is, transposed and sliced: one storage of 16 B.
-TEST_CASE("a tensor, its transpose and its slice are one copy, each with its own strides") {
+TEST_CASE("P37: a tensor, its transpose and its slice are one copy, each with its own strides") {
   const at::Tensor a = at::tensor({1.f, 2.f, 3.f, 4.f}).view({2, 2});
   const at::Tensor x = trained({2, 2}), y = trained({2, 2}), z = trained({2});
   RulesPass pass;
@@ -109,7 +109,7 @@ TEST_CASE("a tensor that is changed in place while it is away is refused") {
                       "model: block 3: changes a tensor in place that its backward needs");
 }
 
-TEST_CASE("a tensor that is still away is not waited for by chance") {
+TEST_CASE("P41: a tensor that is still away is not waited for by chance") {
   const at::Tensor w = trained({4});
   RulesPass pass;
   const at::Tensor y = pass.run([&] { return w * at::ones({4}); });
@@ -185,7 +185,7 @@ std::string complaint(FickleBlock::Change change, bool by_scope) {
 
 }  // namespace
 
-TEST_CASE("a recomputation that saves other tensors than the forward is told with block and index") {
+TEST_CASE("P44: a recomputation that saves other tensors than the forward is told with block and index") {
   using Change = FickleBlock::Change;
   for (bool by_scope : {false, true}) {
     INFO((by_scope ? "scope" : "block"));

@@ -166,7 +166,7 @@ Profile size_up(Executor& executor, Chain& chain, const State& batch, MemoryPool
   recompute.policy = Policy::recompute;
   const Profile bare = bare_profile(n);
   const Program keep_program = program_of(bare, {}), recompute_program = program_of(bare, recompute);
-  SavedList saved(n);
+  SavedList saved(n, {100});  // of models as small as these all but the statistics of norms may travel
   executor.listen(&saved);
   const std::vector<StepMemory> kept = memory_of(executor.run(keep_program, batch, optimizer));
   executor.listen(nullptr);

@@ -230,6 +230,7 @@ TEST_CASE("a layout may be known in part") {
           "blocks[0].saved[0].strides: expected as many strides as the shape has dimensions");
   REQUIRE(said("\"dtype\": 16") == "blocks[0].saved[0].dtype: expected a string, not 16");
   REQUIRE(said("\"storage\": 1.5") == "blocks[0].saved[0].storage: expected a string or an integer");
+  REQUIRE(said("\"stays\": 1") == "blocks[0].saved[0].stays: expected true or false, not 1");
   REQUIRE(said("\"storage\": -1") == "blocks[0].saved[0].storage: expected at least 0, not -1");
 }
 
@@ -244,6 +245,20 @@ TEST_CASE("tensors of one storage are stored once, as large as the largest") {
   REQUIRE(all[0].scope == Scope::attention);
   REQUIRE(all[0].tensors == std::vector<std::uint32_t>{0, 2});
   REQUIRE(all[1].bytes == Bytes{3});
+}
+
+TEST_CASE("a storage stays where one of its tensors does") {
+  const std::string text = changed(example, "\"bytes\": 12", "\"bytes\": 12, \"stays\": true");
+  const Profile profile = parse_profile(text);
+  REQUIRE(parse_profile(to_json(profile)) == profile);
+  REQUIRE(profile.digest() != parse_profile(example).digest());
+  REQUIRE(parse_profile(changed(text, "true", "false")).digest() == parse_profile(example).digest());
+  BlockProfile block;
+  block.saved = {{"x", {8}, Scope::attention, {}, "s"},
+                 {"y", {3}, Scope::ffn, {}, {}},
+                 {"codes", {9}, Scope::ffn, {}, "s", true}};
+  REQUIRE(storages(block)[0].stays);
+  REQUIRE(!storages(block)[1].stays);
 }
 
 TEST_CASE("a storage may be called by a number") {
