@@ -111,7 +111,7 @@ TEST_CASE("what the profile says stays is not offloaded, and a plan that does it
   Plan plan = expand(table, settings).plan;
   REQUIRE(plan.blocks[2].offload == std::vector<std::uint32_t>{1});
   plan.blocks[2].offload = {0, 1};
-  REQUIRE_THROWS_WITH(compile(table, plan), "blocks[2].offload: storage 0 stays, says the profile");
+  REQUIRE_THROWS_WITH(check(plan, table), "blocks[2].offload: storage 0 stays, says the profile");
 }
 
 TEST_CASE("recompute+offload sends the input of each segment") {
