@@ -163,7 +163,7 @@ struct Undisturbed {
   std::vector<std::vector<at::Tensor>> gradients;
 
   Undisturbed() {
-    FaultScene scene({}, {});
+    FaultScene scene(Settings{}, {});
     for (int i = 0; i < undisturbed_steps; ++i) {
       scene.step();
       gradients.push_back(scene.gradients);

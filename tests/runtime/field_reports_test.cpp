@@ -156,10 +156,10 @@ TEST_CASE("P43: weights of odd sizes are aligned in their block, on the device a
   std::vector<at::Tensor> tensors;
   for (std::int64_t bytes : {3, 10, 1}) tensors.push_back(at::arange(bytes).to(at::kByte));
   tensors.push_back(at::tensor({1.f, 2.f, 3.f, 4.f}));
-  BlockWeights weights(tensors, device);
+  BlockWeights weights(tensors, {}, device);
   REQUIRE(weights.bytes() == Bytes{4 * 64});
   for (bool on_host : {false, true}) {
-    if (on_host) weights.move_to_host();
+    if (on_host) weights.move_to(WeightHome::host);
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const at::Tensor where = weights.where_it_lives(i);
       REQUIRE(reinterpret_cast<std::uintptr_t>(where.data_ptr()) % 16 == 0);
