@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -112,7 +113,8 @@ class FaultScene {
  public:
   FaultScene(const Settings& settings, std::optional<std::uint64_t> seed_of_copies,
              const Machine& machine = test_machine())
-      : device(machine, seed_of_copies),
+      : settings(settings),
+        device(machine, seed_of_copies),
         chain(settings, calls),
         executor(chain, device),
         optimizer(executor.trained()),
@@ -136,6 +138,7 @@ class FaultScene {
     batch = fault_batch(static_cast<int>(losses.size()));
   }
 
+  const Settings settings;
   FaultCounter calls;  // of blocks, forwards and backwards
   FaultyDevice device;
   ThrowingChain chain;
@@ -156,14 +159,14 @@ class FaultScene {
 
 constexpr int undisturbed_steps = 130;
 
-// The same bits under every plan, so one training is the measure of all. It comes before those that are
-// disturbed: a second one at the same time would be counted with the first.
+// The same bits under every plan, so one training of a model is the measure of all. It comes before those
+// that are disturbed: a second one at the same time would be counted with the first.
 struct Undisturbed {
   std::vector<double> losses;
   std::vector<std::vector<at::Tensor>> gradients;
 
-  Undisturbed() {
-    FaultScene scene(Settings{}, {});
+  explicit Undisturbed(const Settings& settings) {
+    FaultScene scene(settings, {});
     for (int i = 0; i < undisturbed_steps; ++i) {
       scene.step();
       gradients.push_back(scene.gradients);
@@ -172,13 +175,15 @@ struct Undisturbed {
   }
 };
 
-const Undisturbed& undisturbed() {
-  static const Undisturbed* const training = new Undisturbed;  // LibTorch may be gone when statics are
+const Undisturbed& undisturbed(const Settings& settings) {
+  static std::array<const Undisturbed*, 2> trainings{};  // LibTorch may be gone when statics are destroyed
+  const Undisturbed*& training = trainings[streams(settings)];
+  if (!training) training = new Undisturbed(settings);
   return *training;
 }
 
 void require_as_undisturbed(const FaultScene& scene) {
-  const Undisturbed& reference = undisturbed();
+  const Undisturbed& reference = undisturbed(scene.settings);
   REQUIRE(scene.losses.back() == reference.losses.at(scene.losses.size() - 1));
   const std::vector<at::Tensor>& expected = reference.gradients.at(scene.losses.size() - 1);
   for (std::size_t i = 0; i < expected.size(); ++i) REQUIRE(at::equal(scene.gradients[i], expected[i]));
@@ -227,7 +232,7 @@ std::vector<std::int64_t> requests_to_refuse(FaultScene& scene) {
 TEST_CASE("device memory that is refused at any step leaves nothing behind") {
   for (const Settings& settings : settings_to_disturb()) {
     INFO(describe(settings));
-    undisturbed();
+    undisturbed(settings);
     FaultScene scene(settings, 3);
     for (std::int64_t at : requests_to_refuse(scene)) {
       INFO("request " << at);
@@ -248,7 +253,7 @@ TEST_CASE("device memory that is refused at any step leaves nothing behind") {
 TEST_CASE("a block that throws at any of its calls, forward or backward, leaves nothing behind") {
   for (const Settings& settings : settings_to_disturb()) {
     INFO(describe(settings));
-    undisturbed();
+    undisturbed(settings);
     FaultScene scene(settings, 4);
     scene.step();
     // Each block once forward and once backward, and once more where it is recomputed.
@@ -270,7 +275,7 @@ TEST_CASE("a block that throws at any of its calls, forward or backward, leaves 
 TEST_CASE("a copy that fails, whichever, leaves nothing behind") {
   for (const Settings& settings : settings_to_disturb()) {
     INFO(describe(settings));
-    undisturbed();
+    undisturbed(settings);
     std::optional<FaultScene> scene(std::in_place, settings, 5);
     for (int i = 0; i < 2; ++i) scene->step();  // the first also moves weights to where they begin
     const std::int64_t copies = scene->device.counter(Fault::copy).passed();
@@ -295,7 +300,7 @@ TEST_CASE("a copy that fails, whichever, leaves nothing behind") {
 TEST_CASE("host memory that is refused for any buffer is a shortage of the host, and leaves nothing behind") {
   for (Policy policy : {Policy::offload, Policy::recompute_offload}) {
     const Settings settings = settings_with(policy, true, /*pinned=*/false);
-    undisturbed();
+    undisturbed(settings);
     FaultScene scene(settings, 6);
     scene.step();
     const std::int64_t buffers = scene.device.counter(Fault::host_memory).passed();
@@ -317,7 +322,7 @@ TEST_CASE("host memory that is refused for any buffer is a shortage of the host,
 
 TEST_CASE("where pinning fails for any buffer its copies are pageable, and nothing else changes") {
   const Settings settings = settings_with(Policy::offload, false);
-  undisturbed();
+  undisturbed(settings);
   FaultScene scene(settings, 7);
   scene.step();
   const std::int64_t buffers = scene.device.counter(Fault::pinned_memory).passed();
@@ -338,7 +343,7 @@ TEST_CASE("where pinning fails for any buffer its copies are pageable, and nothi
 
 TEST_CASE("weights that cannot be pinned stay where they are") {
   const Settings settings = settings_with(Policy::keep, true);
-  undisturbed();
+  undisturbed(settings);
   FaultScene scene(settings, 8);
   scene.step();
   for (std::int64_t at : {0, 1}) {  // two blocks are swapped
@@ -354,10 +359,10 @@ TEST_CASE("weights that cannot be pinned stay where they are") {
   }
 }
 
-TEST_CASE("P34, P41: copies that end in any order, or ten times later, change no bit") {
+TEST_CASE("P34 and P41: copies that end in any order, or ten times later, change no bit") {
   for (const Settings& settings : settings_to_disturb()) {
     INFO(describe(settings));
-    undisturbed();
+    undisturbed(settings);
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
       FaultScene scene(settings, seed);
       for (int i = 0; i < 3; ++i) {

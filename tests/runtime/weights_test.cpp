@@ -178,7 +178,7 @@ TEST_CASE("quantised weights are moved as they are, and adapters on them trained
 
 // Four blocks, weights for two on the device. A swap that does not fetch weights for the backward pass would
 // compute with whatever lies in their place.
-TEST_CASE("P06, P44: a swap without loads for the backward pass is caught") {
+TEST_CASE("P06 and P44: a swap without loads for the backward pass is caught") {
   LayeredVariant variant;
   variant.lora = true;
   for (Policy policy : {Policy::keep, Policy::recompute}) {
