@@ -142,6 +142,9 @@ struct SavedStorage {
   Scope scope;                         // of its first tensor
   std::vector<std::uint32_t> tensors;  // indices into `saved`
   bool stays = false;                  // one of them does
+
+  // Whether there is anything to send to the host.
+  bool can_travel() const { return !stays && bytes > Bytes{}; }
 };
 
 // The block's saved tensors, each storage once, in the order of their first tensor. Cost: linear.

@@ -43,7 +43,7 @@ bool decide(Plan& plan, const BlockTable& table, std::uint32_t block, std::uint3
   if (way < 1U << storages.size()) {
     for (std::uint32_t s = 0; s < storages.size(); ++s)
       if (way >> s & 1) {
-        if (storages[s].bytes == Bytes{}) return false;  // as if it stayed
+        if (!storages[s].can_travel()) return false;
         decision.offload.push_back(s);
       }
     return true;

@@ -57,7 +57,7 @@ std::vector<Change> changes_of(const BlockTable& table, std::uint32_t block) {
       changes.push_back({Kind::recompute_scope, block, scope});
   const auto storages = table.storages_of(block);
   for (std::uint32_t s = 0; s < storages.size(); ++s)
-    if (storages[s].bytes > Bytes{})
+    if (storages[s].can_travel())
       changes.push_back({Kind::toggle_storage, block, static_cast<std::int32_t>(s)});
   if (row.sizes.weight > Bytes{}) changes.push_back({Kind::toggle_weights, block});
   return changes;

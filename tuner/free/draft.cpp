@@ -20,7 +20,7 @@ std::vector<std::uint32_t> storages_for(const BlockTable& table, const BlockDeci
   Bytes sum;
   for (std::uint32_t s : order) {
     if (sum >= bytes) break;
-    if (drops(decision, all[s]) || all[s].bytes == Bytes{}) continue;
+    if (drops(decision, all[s]) || !all[s].can_travel()) continue;
     chosen.push_back(s);
     sum += all[s].bytes;
   }
@@ -103,7 +103,7 @@ void Draft::keep(std::uint32_t block, bool all_travels) {
   if (all_travels) {
     const auto storages = table_->storages_of(block);
     for (std::uint32_t s = 0; s < storages.size(); ++s)
-      if (storages[s].bytes > Bytes{}) decision.offload.push_back(s);
+      if (storages[s].can_travel()) decision.offload.push_back(s);
   }
   mend(block);
 }

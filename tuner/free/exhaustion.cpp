@@ -22,7 +22,7 @@ void put(const BlockTable& table, std::uint32_t block, BlockDecision decision,
   std::vector<std::uint32_t> saved;
   const auto storages = table.storages_of(block);
   for (std::uint32_t s = 0; s < storages.size(); ++s)
-    if (storages[s].bytes > Bytes{} && !drops(decision, storages[s])) saved.push_back(s);
+    if (storages[s].can_travel() && !drops(decision, storages[s])) saved.push_back(s);
   for (std::uint32_t subset = 0; subset < 1U << saved.size(); ++subset) {
     decision.offload.clear();
     for (std::size_t k = 0; k < saved.size(); ++k)

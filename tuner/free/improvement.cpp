@@ -16,7 +16,7 @@ bool one_kind(const BlockTable& table, std::uint32_t a, std::uint32_t b) {
   for (std::size_t scope = 0; scope < scope_count; ++scope)
     if (x.scope_forward[scope].has_value() != y.scope_forward[scope].has_value()) return false;
   return std::equal(s.begin(), s.end(), t.begin(), t.end(), [](const SavedStorage& p, const SavedStorage& q) {
-    return p.bytes == q.bytes && p.scope == q.scope;
+    return p.bytes == q.bytes && p.scope == q.scope && p.stays == q.stays;
   });
 }
 

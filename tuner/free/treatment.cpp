@@ -22,11 +22,15 @@ class TreatmentLister {
         room_(room),
         gradients_stay_(gradients_stay),
         gradients_(table.size() + 1),
-        saved_(table.size()) {
+        saved_(table.size()),
+        movable_(table.size()) {
     for (std::uint32_t i = table.size(); i-- > 0;) {
       const Bytes own = table.rows[i].sizes.gradient;
       gradients_[i] = gradients_stay ? gradients_[i + 1] + own : own;
-      for (const SavedStorage& storage : table.storages_of(i)) saved_[i] += storage.bytes;
+      for (const SavedStorage& storage : table.storages_of(i)) {
+        saved_[i] += storage.bytes;
+        if (storage.can_travel()) movable_[i] += storage.bytes;
+      }
     }
   }
 
@@ -55,7 +59,7 @@ class TreatmentLister {
 
   Treatment keep(std::uint32_t i) const {
     const BlockRow& row = table_.rows[i];
-    Treatment keep{i, i + 1, Activation::keep, {}, X(i) + saved_[i], saved_[i], not_counted, {}, {}};
+    Treatment keep{i, i + 1, Activation::keep, {}, X(i) + saved_[i], movable_[i], not_counted, {}, {}};
     raise(keep.resumes, row.backward,
           keep.held + X(i + 1) + gradient_of_input(i) + row.sizes.backward_workspace + gradients_[i]);
     keep.peak = keep.resumes;
@@ -67,15 +71,18 @@ class TreatmentLister {
     const BlockRow& row = table_.rows[i];
     const auto which = static_cast<std::size_t>(scope);
     if (!row.scope_forward[which]) return {};
-    Bytes dropped;
-    for (const SavedStorage& storage : table_.storages_of(i))
-      if (storage.scope == scope) dropped += storage.bytes;
+    Bytes dropped, dropped_movable;
+    for (const SavedStorage& storage : table_.storages_of(i)) {
+      if (storage.scope != scope) continue;
+      dropped += storage.bytes;
+      if (storage.can_travel()) dropped_movable += storage.bytes;
+    }
     const Bytes input = row.sizes.scope_input[which].value_or(Bytes{});
     const Bytes starts_from = row.sizes.scope_input[which].value_or(X(i));
     Treatment some{
         i,           i + 1, Activation::recompute,    scope, X(i) + saved_[i] - dropped + input, {},
         not_counted, {},    *row.scope_forward[which]};
-    some.movable = saved_[i] - dropped + starts_from;
+    some.movable = movable_[i] - dropped_movable + starts_from;
     const Bytes whole = some.held + dropped + X(i + 1);
     BlockDecision decision;
     decision.activation = some.activation;
@@ -113,8 +120,8 @@ class TreatmentLister {
   const BlockTable& table_;
   const Bytes room_;
   const bool gradients_stay_;
-  std::vector<Bytes> gradients_;  // as each block's backward runs
-  std::vector<Bytes> saved_;
+  std::vector<Bytes> gradients_;        // as each block's backward runs
+  std::vector<Bytes> saved_, movable_;  // of each block: all, and what may be on the host
 };
 
 }  // namespace
