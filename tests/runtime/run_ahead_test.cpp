@@ -76,11 +76,13 @@ TEST_CASE("a thread that could run ten blocks ahead has no more live than it has
   AdamW optimizer(executor.trained(), {});
   const StepResult result = executor.run(program_of(profile, settings), batch, optimizer);
   // The prologue, then F_0 .. F_9. Before F_i is given, F_{i-2} and its stores are waited for, so that after
-  // it the saved tensors of two blocks are live; and the inputs of all.
+  // it what travels of two blocks is live; and of all blocks so far their inputs, and what stays.
   const std::vector<StepMemory>& memory = std::get<StepReport>(result).memory;
-  const Bytes saved = saved_bytes(profile.blocks.front()), state = profile.blocks.front().sizes.input;
+  Bytes travels, stays = profile.blocks.front().sizes.input;
+  for (const SavedStorage& storage : storages(profile.blocks.front()))
+    (storage.stays ? stays : travels) += storage.bytes;
   Bytes most;
   for (std::uint32_t i = 0; i < blocks; ++i)
-    most = std::max(most, memory[1 + i].after - memory[0].after - state * (i + 1));
-  REQUIRE(most.value == 2 * saved.value);
+    most = std::max(most, memory[1 + i].after - memory[0].after - stays * (i + 1));
+  REQUIRE(most.value == 2 * travels.value);
 }
