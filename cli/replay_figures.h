@@ -16,8 +16,9 @@ namespace stowage {
 // Of one step; absent what is not known.
 struct StepFigures {
   std::optional<Nanos> step;
-  std::optional<Nanos> busy;     // while anything runs on the device or, without one, in the host's operators
-  std::optional<Nanos> compute;  // of that, while anything but collectives and copies over the link does
+  std::optional<Nanos> busy;  // while anything runs on the device or, without one, in the host's operators
+  // Of that, while anything but collectives, copies over the link and work from before the recording does.
+  std::optional<Nanos> compute;
   std::optional<Nanos> stall;    // step - busy
   std::optional<Nanos> copying;  // while a copy crosses the link
   std::optional<Bytes> peak;     // of device memory
@@ -40,8 +41,8 @@ struct StepReplay {
   StepFigures recorded, simulated;
   // A step's share of what was recorded and is no part of a simulated step; none where nothing tells.
   std::optional<Nanos> collectives, orphans;
-  // The simulated step with what was recorded beside compute: idle time, and collectives and copies with no
-  // compute beside them.
+  // The simulated step with what was recorded beside compute: idle time, and collectives, copies and
+  // work from before the recording with no compute beside them.
   std::optional<Nanos> step_with_waits;
   std::vector<Alternative> alternatives;
   Bytes loss;  // at the peak beside the blocks and what they start from: taken to be the loss's

@@ -40,6 +40,23 @@ TEST_CASE("a step lasts on the device until the next one's work begins") {
   REQUIRE(report.steps[0].end == microseconds(100));  // as the host marked it
 }
 
+// The host marks [0, 100). Of the device's work it asked for the second kernel only, which outlasts the mark:
+//
+//   from before [20, 50)        step's own [90, 130)
+TEST_CASE("a single step ends with its own work, and what was launched before is not its compute") {
+  MadeTrace trace;
+  trace.annotation("ProfilerStep#1", 5, 0, 100);
+  trace.next_correlation().orphan("kernel", "from the step before", 20, 30, "");
+  trace.kernel("own", 5, 60, 90, 40);
+  const ImportReport report = trace.import();
+  REQUIRE(report.time->use.size() == 1);
+  const StepUse& use = report.time->use[0];
+  REQUIRE(use.length() == microseconds(130));
+  REQUIRE(use.busy == microseconds(70));  // 30 + 40
+  REQUIRE(use.compute == microseconds(40));
+  REQUIRE(report.steps[0].end == microseconds(100));  // as the host marked it
+}
+
 TEST_CASE("copies over the link are told by size") {
   MadeTrace trace;
   trace.copy("HtoD (Pinned -> Device)", 5, 0, 100, 100, 1'000'000);

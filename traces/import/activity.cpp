@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "traces/import/work.h"
+
 namespace stowage {
 namespace {
 
@@ -25,20 +27,26 @@ std::vector<BusyInterval> operators(const KinetoTrace& trace) {
 
 }  // namespace
 
-Activity::Activity(const KinetoTrace& trace) {
+Activity::Activity(const KinetoTrace& trace, const HostOrder& order) {
   for (const DeviceCopy& copy : trace.copies) {
     const BusyInterval time{copy.span.begin, copy.span.end};
-    add(copy.kind.crosses() ? crossing : compute, time);
+    if (copy.kind.crosses()) add(crossing, time);
     add(all, time);
   }
   for (const DeviceSpan& span : trace.device) {
     const BusyInterval time{span.begin, span.end};
     if (span.kind == DeviceKind::kernel) add(kernels, time);
-    if (span.kind != DeviceKind::collective) add(compute, time);
     add(all, time);
   }
   on_device = !all.empty();
-  if (!on_device) compute = all = operators(trace);
+  if (on_device) {
+    each_work(trace, order, [&](const Work& work) {
+      if (work.kind == WorkKind::compute && work.origin)
+        add(compute, {work.begin, work.begin + work.duration});
+    });
+  } else {
+    compute = all = operators(trace);
+  }
   for (std::vector<BusyInterval>* times : {&crossing, &kernels, &compute, &all})
     *times = united(std::move(*times));
 }

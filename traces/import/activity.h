@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "traces/import/host_order.h"
 #include "traces/import/intervals.h"
 #include "traces/import/kineto_trace.h"
 
@@ -10,11 +11,12 @@ namespace stowage {
 
 // Times of all devices together, each kind united.
 struct Activity {
-  explicit Activity(const KinetoTrace& trace);
+  Activity(const KinetoTrace& trace, const HostOrder& order);
 
   std::vector<BusyInterval> crossing;  // copies over the link
   std::vector<BusyInterval> kernels;   // collectives apart
-  std::vector<BusyInterval> compute;   // kernels, and what else works on the device's own memory
+  // Kernels, and what else works on the device's own memory, without what was asked for before the recording.
+  std::vector<BusyInterval> compute;
   std::vector<BusyInterval> all;
   bool on_device;  // else nothing ran on one, and the host's operators are `compute` and `all`
 };

@@ -1,13 +1,20 @@
 #include "traces/import/step_use.h"
 
+#include <algorithm>
+
 namespace stowage {
 namespace {
 
-// Steps as a device sees them; those of the host where one of them asks for no work, or they do not follow
+// Steps as a device sees them; those of the host where one of several asks for no work, or they do not follow
 // each other.
 std::vector<StepWindow> windows_of(const std::vector<StepWindow>& steps,
                                    const std::vector<std::optional<StepWindow>>& extents) {
   std::vector<StepWindow> windows;
+  if (steps.size() == 1) {
+    windows = steps;
+    if (extents[0]) windows[0].end = std::max(windows[0].end, extents[0]->end);
+    return windows;
+  }
   for (const std::optional<StepWindow>& extent : extents) {
     if (!extent || (!windows.empty() && extent->begin <= windows.back().begin)) return steps;
     if (!windows.empty()) windows.back().end = extent->begin;
@@ -20,8 +27,7 @@ std::vector<StepWindow> windows_of(const std::vector<StepWindow>& steps,
 
 std::vector<StepUse> use_of(const Activity& activity, const std::vector<StepWindow>& steps,
                             const std::vector<std::optional<StepWindow>>& extents) {
-  const bool shifted = steps.size() > 1 && activity.on_device;
-  const std::vector<StepWindow> windows = shifted ? windows_of(steps, extents) : steps;
+  const std::vector<StepWindow> windows = activity.on_device ? windows_of(steps, extents) : steps;
   std::vector<BusyInterval> cuts;
   for (const StepWindow& window : windows) cuts.push_back({window.begin, window.end});
   std::vector<StepUse> uses(windows.size());
