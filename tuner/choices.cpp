@@ -1,6 +1,7 @@
 #include "tuner/choices.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <unordered_set>
@@ -9,6 +10,9 @@
 
 namespace stowage {
 namespace {
+
+// Shapes grow with the square of the values, swaps with the values, and the work on each with the chain.
+constexpr double work_most = 22e6;
 
 bool has(const auto& list, auto value) {
   return std::find(list.begin(), list.end(), value) != list.end();
@@ -29,7 +33,7 @@ std::string decisions_of(const Plan& plan) {
 
 // Which blocks the settings choose, and how they are grouped, whatever is then done with them.
 std::vector<Settings> list_segmentings(const BlockTable& table, const SettingsSpace& space) {
-  const std::int64_t n = table.size();
+  const std::vector<std::int64_t> values = list_values(table.size(), table.size());
   std::vector<Settings> all;
   std::unordered_set<std::string> seen;
   const auto add = [&](Settings settings) {
@@ -40,10 +44,12 @@ std::vector<Settings> list_segmentings(const BlockTable& table, const SettingsSp
   for (Segmenting segmenting : {Segmenting::contiguous, Segmenting::every_nth}) {
     if (!has(space.segmentings, segmenting)) continue;
     settings.segmenting = segmenting;
-    for (settings.interval = 1; settings.interval <= n; ++settings.interval) {
+    for (std::int64_t interval : values) {
+      settings.interval = interval;
       settings.stride.reset();
       add(settings);
-      for (std::int64_t stride = settings.interval; stride <= n; ++stride) {
+      for (std::int64_t stride : values) {
+        if (stride < interval) continue;
         settings.stride = stride;
         add(settings);
       }
@@ -76,6 +82,18 @@ bool is_frozen(const BlockRow& row) {
 
 Residence swapped(const BlockRow& row) {
   return is_frozen(row) ? Residence::h2d : Residence::two_way;
+}
+
+std::vector<std::int64_t> list_values(std::int64_t most, std::uint32_t blocks) {
+  const auto few = static_cast<std::size_t>(std::cbrt(work_most / std::max(1U, blocks)));
+  std::vector<std::int64_t> values;
+  for (std::int64_t percent = 0;; ++percent) {
+    values.clear();
+    for (std::int64_t value = 1; value < most; value = std::max(value + 1, value + value * percent / 100))
+      values.push_back(value);
+    if (most > 0) values.push_back(most);
+    if (values.size() <= few || percent == 100) return values;
+  }
 }
 
 std::vector<Settings> list_shapes(const BlockTable& table, const SettingsSpace& space) {
@@ -122,7 +140,7 @@ std::vector<SwapChoice> list_swaps(const BlockTable& table, const CopyCosts& cos
   const std::int64_t most = std::min(space.max_swap_blocks.value_or(all_but_one), all_but_one);
   std::vector<SwapChoice> all{choose_swap(table, costs, {})};
   std::set<std::vector<std::uint32_t>> seen{{}};
-  for (std::int64_t count = 1; count <= most; ++count) {
+  for (std::int64_t count : list_values(most, table.size())) {
     for (SwapWhich which : {SwapWhich::last, SwapWhich::first, SwapWhich::spread}) {
       SwapChoice choice = choose_swap(table, costs, {count, which, SwapMode::h2d});
       if (seen.insert(choice.blocks).second) all.push_back(std::move(choice));

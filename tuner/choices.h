@@ -2,6 +2,7 @@
 // simplest of them.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "plan/block_table.h"
@@ -11,6 +12,10 @@
 #include "tuner/swap_choice.h"
 
 namespace stowage {
+
+// Those of 1 .. `most` that intervals, strides and swap counts of a chain take, ascending, `most` among them:
+// all where there are few.
+std::vector<std::int64_t> list_values(std::int64_t most, std::uint32_t blocks);
 
 // Policies, intervals, strides, segmentings and scopes that differ in what happens to some block's
 // activations, simplest first; swap and transfers as by default. Cost: quadratic in the blocks, times their

@@ -3,7 +3,9 @@
 #include "plan/plan.h"
 #include "simulator/step_times.h"
 #include "traces/error.h"
+#include "tuner/choices.h"
 #include "tuner/field.h"
+#include "tuner/refinement.h"
 #include "tuner/search.h"
 #include "tuner/spill.h"
 
@@ -27,8 +29,8 @@ void check(const TuneRequest& request) {
   at_least(request.threads, 1, "threads");
 }
 
-TunedPlan tuned(const Field& field, const Candidate& candidate, const Run& run) {
-  TunedPlan tuned{expand(field.table, field.settings_of(candidate)).plan, run};
+TunedPlan tuned(const Field& field, const Settings& settings, const Run& run) {
+  TunedPlan tuned{expand(field.table, settings).plan, run};
   tuned.plan.predicted = prediction_of(run);
   return tuned;
 }
@@ -97,11 +99,16 @@ TuneResult tune(const BlockTable& table, const Machine& machine, const TuneReque
   for (const Standing& point : points)
     result.frontier.push_back({field.settings_of(point.candidate), run_of(point.candidate)});
   const Candidate least = points.front().candidate;
-  result.least = tuned(field, least, run_of(least));
+  result.least = tuned(field, field.settings_of(least), run_of(least));
   if (const auto best = best_of(found, result.null_run, request.budget)) {
-    result.best = tuned(field, *best, run_of(*best));
-    // Of a search that was ended early only this is known: every plan computes what the null plan computes.
-    result.bound = found.complete ? result.best->run.step : result.null_run.step;
+    Refined refined{field.settings_of(*best), run_of(*best)};
+    const bool all_looked_at = list_values(table.size(), table.size()).size() == table.size();
+    if (!all_looked_at && *best != keep_everything)
+      refined = refine(table, machine, request, refined.settings, refined.run);
+    result.best = tuned(field, refined.settings, refined.run);
+    result.evaluated += refined.evaluated;
+    // Of a search that did not see all only this is known: every plan computes what the null plan computes.
+    result.bound = found.complete && all_looked_at ? result.best->run.step : result.null_run.step;
     result.best->plan.bound = result.bound;
   }
   try_disk(table, machine, request, result);

@@ -1,10 +1,10 @@
 // The fastest settings that fit a budget, and what every other budget would get.
 //
-// The search is exact: settings are left out only where a proof (see bounds.h) says that they are no better
-// than ones already found. So its answer is optimal among the settings of the space. It is not a claim about
-// plans that no settings express, nor about a disk: where the machine has one and keeping everything does not
-// fit, plans that leave something on it are tried, too (see spill.h), and the answer is one of them if it is
-// faster.
+// The search is exact for chains of up to some 68 blocks (of longer ones see settings_space.h): settings are
+// left out only where a proof (see sketch.h) says that they are no better than ones already found. So its
+// answer is optimal among the settings of the space. It is not a claim about plans that no settings express,
+// nor about a disk: where the machine has one and keeping everything does not fit, plans that leave something
+// on it are tried, too (see spill.h), and the answer is one of them if it is faster.
 //
 //   step |x                      Each x is a point of the frontier: no settings of the space are both faster
 //        |   x                   and smaller. Under a budget the fastest is the last x before it.
@@ -86,7 +86,7 @@ struct TuneResult {
   std::int64_t considered = 0;  // different plans in the space, whether or not a bound spared their pricing
   std::int64_t evaluated = 0;   // of those, priced by the simulator
   // No settings of the space within the budget take less than this. Equals the best plan's step unless the
-  // search was ended early, or that plan uses a disk.
+  // search was ended early, the chain is long, or that plan uses a disk.
   Nanos bound;
 
   Bytes least_bytes() const { return least.run.peaks.on_device(); }

@@ -1,6 +1,8 @@
 // What a tuned plan promises.
 #include "tuner/tuner.h"
 
+#include <algorithm>
+
 #include "plan/program.h"
 #include "simulator/engine.h"
 #include "simulator/verify.h"
@@ -9,6 +11,8 @@
 #include "tests/simulator/hand_made.h"
 #include "tests/simulator/random_case.h"
 #include "traces/error.h"
+#include "tuner/choices.h"
+#include "tuner/refinement.h"
 
 using namespace stowage;
 using namespace stowage::tests;
@@ -188,4 +192,40 @@ TEST_CASE("a request that makes no sense is refused by name") {
   REQUIRE(refused([](TuneRequest& r) { r.space.max_prefetch = -1; }) == "max_prefetch");
   REQUIRE(refused([](TuneRequest& r) { r.space.max_streams = 0; }) == "max_streams");
   REQUIRE(refused([](TuneRequest& r) { r.threads = 0; }) == "threads");
+}
+
+// 22e6 / 200 = 110,000, whose cube root is 47.9: at most 47 values. Values p percent apart go one by one
+// up to 200 / p, so that the first ten do for any p up to 20.
+TEST_CASE("of a long chain small values are looked at one by one, large ones some percent apart") {
+  REQUIRE(list_values(4, 57) == std::vector<std::int64_t>{1, 2, 3, 4});
+  REQUIRE(list_values(0, 57).empty());
+  REQUIRE(list_values(68, 68).size() == 68);
+  const std::vector<std::int64_t> values = list_values(200, 200);
+  REQUIRE(values.size() <= 47);
+  REQUIRE(values.size() >= 40);
+  REQUIRE(values.front() == 1);
+  REQUIRE(values.back() == 200);
+  REQUIRE(std::is_sorted(values.begin(), values.end()));
+  for (std::size_t i = 0; i < 10; ++i) REQUIRE(values[i] == static_cast<std::int64_t>(i) + 1);
+}
+
+// The budget is half way between the least peak and that of keeping everything.
+TEST_CASE("of a long chain the best is found between the values that were looked at") {
+  Profile profile = example_profile();
+  profile.blocks.resize(1);
+  profile.blocks.front().count = 90;
+  const BlockTable table(profile);
+  TuneRequest request = request_for(0);
+  const TuneResult all = tune(table, plain_machine(), request);
+  request.budget.device = {(all.least.run.peaks.device.value + all.null_run.peaks.device.value) / 2};
+  const TuneResult result = tune(table, plain_machine(), request);
+  REQUIRE(result.best);
+  REQUIRE(fits(result.best->run.peaks, request.budget));
+  REQUIRE(result.bound == result.null_run.step);
+  for (const FrontierPoint& point : result.frontier)
+    if (point.run.peaks.device <= request.budget.device) REQUIRE(result.best->run.step <= point.run.step);
+  const Settings start = all.least.plan.settings.value();
+  const Refined refined = refine(table, plain_machine(), request, start, all.least.run);
+  REQUIRE(refined.run.step < all.least.run.step);
+  REQUIRE(fits(refined.run.peaks, request.budget));
 }
