@@ -100,7 +100,7 @@ int main() {
   report("rates shared", benchmarks::chain(57), sharing_card(), 1);
   report("caching arena", benchmarks::chain(14), caching_card(), 1);
   report("caching arena", benchmarks::chain(28), caching_card(), 2);
-  for (std::int64_t blocks : {7, 14, 28, 114})
+  for (std::int64_t blocks : {7, 14, 28, 114, 300, 1000})
     report("adapters, one thread", benchmarks::chain(blocks), card(), 1);
   std::printf("\n   budget     settings          free         bound      gap       time  priced\n");
   for (double gib : {8, 10, 12, 16, 20, 24, 28, 32}) report_free(gib);
