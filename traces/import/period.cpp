@@ -8,19 +8,24 @@ namespace {
 
 using Tokens = std::span<const std::uint64_t>;
 
+// Equal neighbours are at least `length` places in a row whose tokens come again `length` on: a look at every
+// `length`-th place misses none.
 std::optional<Repeat> most_covering(Tokens tokens, std::size_t longest, std::size_t least_count) {
   std::optional<Repeat> best;
   for (std::size_t length = 1; length <= std::min(longest, tokens.size() / 2); ++length) {
-    std::size_t equal = 0;
-    for (std::size_t at = 0; at + length <= tokens.size(); ++at) {
-      const bool same = at + length < tokens.size() && tokens[at] == tokens[at + length];
-      equal = same ? equal + 1 : equal;
-      if (same) continue;
-      const Repeat found{at - equal, length, equal / length + 1};
-      equal = 0;
+    const std::size_t places = tokens.size() - length;
+    const auto again = [&](std::size_t at) { return tokens[at] == tokens[at + length]; };
+    for (std::size_t at = length - 1; at < places; at += length) {
+      if (!again(at)) continue;
+      std::size_t begin = at, end = at + 1;
+      while (begin > 0 && again(begin - 1)) --begin;
+      while (end < places && again(end)) ++end;
+      at = end;
+      const Repeat found{begin, length, (end - begin) / length + 1};
       if (found.count < least_count) continue;
       if (!best || found.length * found.count > best->length * best->count) best = found;
     }
+    if (best && best->length * best->count == tokens.size()) break;
   }
   return best;
 }
