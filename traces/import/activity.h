@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "traces/import/host_order.h"
 #include "traces/import/intervals.h"
 #include "traces/import/kineto_trace.h"
 
@@ -11,7 +10,8 @@ namespace stowage {
 
 // Times of all devices together, each kind united.
 struct Activity {
-  Activity(const KinetoTrace& trace, const HostOrder& order);
+  // `own_compute`: as a TimeSheet has it.
+  Activity(const KinetoTrace& trace, std::vector<BusyInterval> own_compute);
 
   std::vector<BusyInterval> crossing;  // copies over the link
   std::vector<BusyInterval> kernels;   // collectives apart

@@ -4,6 +4,14 @@
 
 namespace stowage {
 
+void append(std::vector<BusyInterval>& times, BusyInterval time) {
+  if (!times.empty() && times.back().begin <= time.begin && time.begin <= times.back().end) {
+    times.back().end = std::max(times.back().end, time.end);
+  } else {
+    times.push_back(time);
+  }
+}
+
 std::vector<BusyInterval> united(std::vector<BusyInterval> all) {
   std::erase_if(all, [](const BusyInterval& interval) { return interval.end <= interval.begin; });
   const auto earlier = [](const BusyInterval& a, const BusyInterval& b) { return a.begin < b.begin; };

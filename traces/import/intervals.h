@@ -11,6 +11,9 @@ struct BusyInterval {
   Nanos begin, end;
 };
 
+// Appends; what follows in time and touches the last interval becomes part of it: most of a trace does.
+void append(std::vector<BusyInterval>& times, BusyInterval time);
+
 // The same moments as `all`, in time order, apart from one another. Empty ones are dropped.
 std::vector<BusyInterval> united(std::vector<BusyInterval> all);
 

@@ -150,9 +150,9 @@ void add_memory(const KinetoTrace& trace, std::uint8_t device, const Contexts& c
                                .segments = {}};
 }
 
-void add_times(const KinetoTrace& trace, const HostOrder& order, TimeSheet& sheet,
-               const std::vector<StepWindow>& steps, ImportReport& report) {
-  const Activity activity(trace, order);
+void add_times(const KinetoTrace& trace, TimeSheet& sheet, const std::vector<StepWindow>& steps,
+               ImportReport& report) {
+  const Activity activity(trace, std::move(sheet.own_compute));
   report.time = TimeReport{.on_device = activity.on_device,
                            .totals = sheet.totals,
                            .occupation = occupation(trace, activity),
@@ -175,7 +175,7 @@ ImportReport understand(const KinetoTrace& trace, const ImportOptions& options) 
   report.steps = imported_steps(trace, steps);
   report.devices = trace.header.devices;
   TimeSheet sheet = time_sheet(trace, order, contexts, blocks, windows);
-  add_times(trace, order, sheet, steps, report);
+  add_times(trace, sheet, steps, report);
   std::vector<BlockBytes> bytes;
   if (const std::optional<std::uint8_t> device = main_memory(trace)) {
     bytes = block_bytes(trace, *device, contexts, blocks, windows);

@@ -7,8 +7,8 @@ namespace {
 
 class Sheet {
  public:
-  Sheet(const Contexts& contexts, const Blocks& blocks, const std::vector<StepWindow>& steps)
-      : contexts_(&contexts), steps_(&steps), first_block_(steps.size()) {
+  Sheet(const Contexts& contexts, const Blocks& blocks, const std::vector<StepWindow>& steps, bool on_device)
+      : contexts_(&contexts), steps_(&steps), on_device_(on_device), first_block_(steps.size()) {
     sheet_.blocks.assign(blocks.names.size(), std::vector<BlockWork>(steps.size()));
     sheet_.steps.resize(steps.size());
     sheet_.extents.resize(steps.size());
@@ -49,6 +49,7 @@ class Sheet {
   }
 
   void place(const Work& work, std::optional<std::size_t> step) {
+    if (on_device_) append(sheet_.own_compute, {work.begin, work.begin + work.duration});
     const Context context = contexts_->at(*work.origin);
     (context.block ? sheet_.totals.blocks : sheet_.totals.rest) += work.duration;
     if (!step) return;
@@ -73,6 +74,7 @@ class Sheet {
 
   const Contexts* contexts_;
   const std::vector<StepWindow>* steps_;
+  const bool on_device_;
   std::vector<std::optional<Nanos>> first_block_;  // when it begins, by step
   TimeSheet sheet_;
 };
@@ -85,7 +87,7 @@ double WorkTotals::explained() const {
 
 TimeSheet time_sheet(const KinetoTrace& trace, const HostOrder& order, const Contexts& contexts,
                      const Blocks& blocks, const std::vector<StepWindow>& steps) {
-  Sheet sheet(contexts, blocks, steps);
+  Sheet sheet(contexts, blocks, steps, has_device_work(trace));
   each_work(trace, order, [&](const Work& work) { sheet.add(work); });
   return sheet.take();
 }

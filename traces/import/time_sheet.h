@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "traces/import/attribution.h"
+#include "traces/import/intervals.h"
 #include "traces/import/steps.h"
 
 namespace stowage {
@@ -41,6 +42,9 @@ struct TimeSheet {
   // By step, from the first to the last of the work that it asked for; absent where that was none.
   std::vector<std::optional<StepWindow>> extents;
   WorkTotals totals;
+  // When the device computes what was asked for in the recording, in no order. Empty where nothing ran on
+  // one.
+  std::vector<BusyInterval> own_compute;
 };
 
 TimeSheet time_sheet(const KinetoTrace& trace, const HostOrder& order, const Contexts& contexts,
