@@ -108,6 +108,11 @@ std::vector<Settings> list_shapes(const BlockTable& table, const SettingsSpace& 
   return all;
 }
 
+std::int64_t most_swapped(const BlockTable& table, const SettingsSpace& space) {
+  const std::int64_t all_but_one = table.size() - 1;
+  return std::min(space.max_swap_blocks.value_or(all_but_one), all_but_one);
+}
+
 SwapChoice choose_swap(const BlockTable& table, const CopyCosts& costs, const SwapSettings& swap) {
   Settings settings;
   settings.swap = swap;
@@ -136,11 +141,9 @@ SwapChoice choose_swap(const BlockTable& table, const CopyCosts& costs, const Sw
 
 std::vector<SwapChoice> list_swaps(const BlockTable& table, const CopyCosts& costs,
                                    const SettingsSpace& space) {
-  const std::int64_t all_but_one = table.size() - 1;
-  const std::int64_t most = std::min(space.max_swap_blocks.value_or(all_but_one), all_but_one);
   std::vector<SwapChoice> all{choose_swap(table, costs, {})};
   std::set<std::vector<std::uint32_t>> seen{{}};
-  for (std::int64_t count : list_values(most, table.size())) {
+  for (std::int64_t count : list_values(most_swapped(table, space), table.size())) {
     for (SwapWhich which : {SwapWhich::last, SwapWhich::first, SwapWhich::spread}) {
       SwapChoice choice = choose_swap(table, costs, {count, which, SwapMode::h2d});
       if (seen.insert(choice.blocks).second) all.push_back(std::move(choice));

@@ -22,6 +22,9 @@ std::vector<std::int64_t> list_values(std::int64_t most, std::uint32_t blocks);
 // number.
 std::vector<Settings> list_shapes(const BlockTable& table, const SettingsSpace& space);
 
+// How many blocks a swap moves at most.
+std::int64_t most_swapped(const BlockTable& table, const SettingsSpace& space);
+
 // The swap that moves these blocks; its mode follows from them.
 SwapChoice choose_swap(const BlockTable& table, const CopyCosts& costs, const SwapSettings& swap);
 

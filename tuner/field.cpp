@@ -21,6 +21,7 @@ Field::Field(const BlockTable& table, const Machine& machine, const SettingsSpac
       costs(table, machine),
       shapes(list_shapes(table, space)),
       swaps(list_swaps(table, costs, space)),
+      whole(list_values(table.size(), table.size()).size() == table.size()),
       max_prefetch(most_prefetch(table, space)),
       several_h2d_streams(space.max_streams > 1 && costs.restore_latency > Nanos{}),
       several_d2h_streams(space.max_streams > 1 && costs.store_latency > Nanos{}),

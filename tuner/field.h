@@ -24,6 +24,7 @@ struct Field {
   CopyCosts costs;
   std::vector<Settings> shapes;
   std::vector<SwapChoice> swaps;
+  bool whole;  // of intervals, strides and swap counts none is left out
   std::uint32_t max_prefetch;
   bool several_h2d_streams, several_d2h_streams;  // whether they may make a difference
   ForwardTimes forward;

@@ -14,14 +14,11 @@ class Refinement {
  public:
   Refinement(const BlockTable& table, const Machine& machine, const TuneRequest& request, Refined start)
       : table_(table),
-        budget_(request.budget),
-        most_swapped_(
-            std::min(request.space.max_swap_blocks.value_or(table.size()), std::int64_t{table.size()} - 1)),
+        budget_(all_pinned(request.budget, machine)),
+        most_swapped_(most_swapped(table, request.space)),
         costs_(table, machine),
         pricer_(table, machine),
-        best_(std::move(start)) {
-    budget_.pinned = std::min(budget_.pinned, machine.host.pinned_limit);  // as in a sweep
-  }
+        best_(std::move(start)) {}
 
   Refined run() {
     for (std::int64_t by = std::max(1U, table_.size() / 4); by > 0;)
@@ -34,8 +31,10 @@ class Refinement {
   bool change_one(std::int64_t by) {
     bool better = false;
     for (std::int64_t change : {by, -by}) {
-      better = try_with([&](Settings& s) { s.interval += change; }) || better;
-      better = try_with([&](Settings& s) { s.stride = s.stride.value_or(s.interval) + change; }) || better;
+      if (best_.settings.policy != Policy::keep) {  // else they say nothing
+        better = try_with([&](Settings& s) { s.interval += change; }) || better;
+        better = try_with([&](Settings& s) { s.stride = s.stride.value_or(s.interval) + change; }) || better;
+      }
       better = try_with([&](Settings& s) { s.swap.blocks += change; }) || better;
     }
     return better;
@@ -57,16 +56,13 @@ class Refinement {
   }
 
   bool expressible(const Settings& s) const {
-    const std::int64_t n = table_.size();
-    if (s.policy == Policy::keep &&
-        (s.interval != best_.settings.interval || s.stride != best_.settings.stride))
-      return false;  // they say nothing
-    return s.interval >= 1 && s.stride.value_or(s.interval) >= s.interval &&
-           s.stride.value_or(s.interval) <= n && s.swap.blocks >= 0 && s.swap.blocks <= most_swapped_;
+    const std::int64_t stride = s.stride.value_or(s.interval);
+    return s.interval >= 1 && stride >= s.interval && stride <= table_.size() && s.swap.blocks >= 0 &&
+           s.swap.blocks <= most_swapped_;
   }
 
   const BlockTable& table_;
-  Budget budget_;
+  const Budget budget_;
   const std::int64_t most_swapped_;
   const CopyCosts costs_;
   Pricer pricer_;

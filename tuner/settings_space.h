@@ -6,12 +6,10 @@
 //     mode is `h2d` where every swapped block is frozen and `two-way` otherwise. A block is frozen where its
 //     backward leaves less gradient than the block has weights.
 //   - Of long chains (more than some 68 blocks) not every interval, stride and count: small ones all, larger
-//   ones
-//     some percent apart (see list_values), so that the time of a search grows no faster than the chain. The
-//     best of these is then improved, one value at a time.
+//     ones some percent apart (see list_values), so that the time of a search grows no faster than the chain.
+//     The best of these is then improved, one value at a time.
 //   - Limits on pinned buffers stay as the base settings have them. Plans whose host buffers may not all be
-//   pinned are
-//     left out: pageable copies hold compute.
+//     pinned are left out: pageable copies hold compute.
 #pragma once
 
 #include <cstdint>

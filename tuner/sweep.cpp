@@ -15,10 +15,10 @@ Bound larger(const Bound& a, const Bound& b) {
 }  // namespace
 
 Sweep::Sweep(const Field& field, const Budget& budget)
-    : field_(field), budget_(budget), outlook_(field.costs), sketch_(field.costs, field.machine) {
-  // What the machine does not let a plan pin would be pageable, and hold compute: such plans are left out.
-  budget_.pinned = std::min(budget.pinned, field.machine.host.pinned_limit);
-}
+    : field_(field),
+      budget_(all_pinned(budget, field.machine)),
+      outlook_(field.costs),
+      sketch_(field.costs, field.machine) {}
 
 void Sweep::over(std::uint32_t shape_index, Frontier& frontier, const Judge& judge) {
   const Plan plan = expand(field_.table, field_.shapes[shape_index]).plan;

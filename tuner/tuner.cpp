@@ -1,9 +1,10 @@
 #include "tuner/tuner.h"
 
+#include <algorithm>
+
 #include "plan/plan.h"
 #include "simulator/step_times.h"
 #include "traces/error.h"
-#include "tuner/choices.h"
 #include "tuner/field.h"
 #include "tuner/refinement.h"
 #include "tuner/search.h"
@@ -75,6 +76,11 @@ bool fits(const Peaks& peaks, const Budget& budget) {
          peaks.host_pinned <= budget.pinned;
 }
 
+Budget all_pinned(Budget budget, const Machine& machine) {
+  budget.pinned = std::min(budget.pinned, machine.host.pinned_limit);
+  return budget;
+}
+
 double gap_over(Nanos bound, Nanos step) {
   if (step <= bound || bound == Nanos{}) return 0;
   return static_cast<double>((step - bound).value) / static_cast<double>(bound.value);
@@ -102,13 +108,12 @@ TuneResult tune(const BlockTable& table, const Machine& machine, const TuneReque
   result.least = tuned(field, field.settings_of(least), run_of(least));
   if (const auto best = best_of(found, result.null_run, request.budget)) {
     Refined refined{field.settings_of(*best), run_of(*best)};
-    const bool all_looked_at = list_values(table.size(), table.size()).size() == table.size();
-    if (!all_looked_at && *best != keep_everything)
+    if (!field.whole && *best != keep_everything)
       refined = refine(table, machine, request, refined.settings, refined.run);
     result.best = tuned(field, refined.settings, refined.run);
     result.evaluated += refined.evaluated;
     // Of a search that did not see all only this is known: every plan computes what the null plan computes.
-    result.bound = found.complete && all_looked_at ? result.best->run.step : result.null_run.step;
+    result.bound = found.complete && field.whole ? result.best->run.step : result.null_run.step;
     result.best->plan.bound = result.bound;
   }
   try_disk(table, machine, request, result);

@@ -41,6 +41,10 @@ Budget budget_of(const Machine& machine);
 
 bool fits(const Peaks& peaks, const Budget& budget);
 
+// What is left of a budget where all host buffers of a plan must be pinned: what the machine does not let it
+// pin would be pageable, and hold compute.
+Budget all_pinned(Budget budget, const Machine& machine);
+
 // As a plan's file says it.
 Prediction prediction_of(const Run& run);
 
