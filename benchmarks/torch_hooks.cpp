@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <memory>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/machine_name.h"
@@ -20,6 +21,8 @@
 #include "runtime/arena.h"
 #include "runtime/saved_tensors.h"
 #include "runtime/saving.h"
+#include "traces/units.h"
+#include "tuner/middle.h"
 
 using namespace stowage;
 
@@ -55,7 +58,7 @@ at::Tensor of_one_storage(at::Tensor x, const at::Tensor& factor) {
 
 using Work = at::Tensor (*)(at::Tensor, const at::Tensor&);
 
-double seconds_of(Work work, SaveHandler* handler) {
+Nanos time_of(Work work, SaveHandler* handler) {
   const at::Tensor x = at::ones({8}).set_requires_grad(true), factor = at::ones({8});
   const at::Tensor ones = at::ones({8});
   const double begin = benchmarks::processor_seconds();
@@ -67,36 +70,32 @@ double seconds_of(Work work, SaveHandler* handler) {
     y = work(x, factor);
   }
   y.backward(ones);
-  return benchmarks::processor_seconds() - begin;
-}
-
-double median(std::vector<double> all) {
-  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
-  return all[all.size() / 2];
+  return {static_cast<std::int64_t>((benchmarks::processor_seconds() - begin) * 1e9)};
 }
 
 void measure(const char* name, Work work, int rounds) {
   const std::unordered_set<StorageKey> parameters;
   const HeldState input;
-  std::array<std::vector<double>, 3> taken;
+  std::array<std::vector<Nanos>, 3> taken;
   for (int round = -20; round < rounds; ++round)
     for (int turn = 0; turn < 3; ++turn) {
       const int way = (turn + round + 21) % 3;
       HoldingHandler holding;
       const auto ours = std::make_shared<SavedTensors>(0, parameters, input, nullptr);
       SaveHandler* const handlers[] = {nullptr, &holding, ours.get()};
-      const double seconds = seconds_of(work, handlers[way]);
-      if (round >= 0) taken[static_cast<std::size_t>(way)].push_back(seconds);
+      const Nanos time = time_of(work, handlers[way]);
+      if (round >= 0) taken[static_cast<std::size_t>(way)].push_back(time);
     }
-  const auto over_plain = [&](int way) {
-    std::vector<double> more;
-    for (int i = 0; i < rounds; ++i)
-      more.push_back(taken[static_cast<std::size_t>(way)][static_cast<std::size_t>(i)] -
-                     taken[0][static_cast<std::size_t>(i)]);
-    return median(more) / saves * 1e9;
+  const auto each = [](std::vector<Nanos> times) {
+    return static_cast<double>(middle_of(std::move(times)).value) / saves;
+  };
+  const auto over_plain = [&](std::size_t way) {
+    std::vector<Nanos> more;
+    for (std::size_t i = 0; i < taken[0].size(); ++i) more.push_back(taken[way][i] - taken[0][i]);
+    return each(std::move(more));
   };
   std::printf("  %-18s operator, plain %5.0f ns; a hook that holds %+5.0f ns; the runtime's %+5.0f ns\n",
-              name, median(taken[0]) / saves * 1e9, over_plain(1), over_plain(2));
+              name, each(taken[0]), over_plain(1), over_plain(2));
 }
 
 }  // namespace
