@@ -42,10 +42,31 @@ double work_of(const Family& family, const GroupShape& shape) {
           static_cast<double>(shape.tokens()) * (shape.ffn_gated ? 3 : 2) * width * hidden);
 }
 
+std::int64_t parameters_of(const GroupShape& shape) {
+  const GroupWeights& weights = shape.weights;
+  if (weights.parameters) return *weights.parameters;
+  const std::int64_t square = shape.width * shape.width;
+  const std::int64_t attention = 2 * (weights.query_width + weights.key_value_width) * shape.width;
+  const std::int64_t ffn = (shape.ffn_gated ? 3 : 2) * shape.width * shape.ffn_width;
+  // Cross-attention is the image's alone, whatever the streams.
+  const std::int64_t further = std::max<std::int64_t>(0, shape.attentions - 1) * attention;
+  return weights.streams * ((shape.attentions > 0 ? attention : 0) + ffn) + further +
+         shape.image_attentions * 4 * square +
+         static_cast<std::int64_t>(weights.modulation * static_cast<double>(square));
+}
+
+std::int64_t parameters_of(const Family& family) {
+  std::int64_t all = family.facts.other_parameters;
+  for (const auto* groups : {&family.groups, &family.outside})
+    for (const BlockGroup& group : *groups) all += group.blocks * parameters_of(group.shape);
+  return all;
+}
+
 const Family* find_family(const std::vector<Family>& families, const std::string& name) {
   const auto of_name = [&](const std::string& wanted) -> const Family* {
-    const auto found = std::find_if(families.begin(), families.end(),
-                                    [&](const Family& family) { return family.name == wanted; });
+    const auto found = std::find_if(families.begin(), families.end(), [&](const Family& family) {
+      return family.name == wanted || family.facts.id == wanted;
+    });
     return found == families.end() ? nullptr : &*found;
   };
   if (const Family* exact = of_name(name)) return exact;
