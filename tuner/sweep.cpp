@@ -63,7 +63,8 @@ void Sweep::over(const Pair& pair, Frontier& frontier, const Judge& judge) {
   }
 }
 
-// What takes longer than a plan that is no larger is covered, so that its peak is of no interest.
+// In the device's own bounds, as a sketch finds them; `floor` has in it what is pinned. What takes longer
+// than a plan that is no larger is covered, so that its peak is of no interest.
 Interest Sweep::interest_in(const Pair& pair, const IssueChoice& simplest, const Bound& floor,
                             const Frontier& frontier) const {
   return {frontier.fastest_within(floor.peak).value_or(Nanos{std::numeric_limits<std::int64_t>::max()}),
@@ -77,7 +78,7 @@ void Sweep::over(const Pair& pair, std::uint32_t prefetch, const Variants& varia
                  Frontier& frontier, const Judge& judge) {
   Bound least = floor;
   const Interest interest = interest_in(pair, {prefetch, false, false}, floor, frontier);
-  if (interest.hopeless(floor)) return;
+  if (frontier.covers(pair.standing(floor, {prefetch, false, false}))) return;
   if (variants.several_h2d || variants.several_d2h) {
     const auto sketched = sketch_.whatever_the_streams(pair.shape, pair.swap, uses_, prefetch, interest);
     if (!sketched) return;
@@ -92,7 +93,7 @@ void Sweep::over(const Pair& pair, std::uint32_t prefetch, const Variants& varia
 void Sweep::over(const Pair& pair, const IssueChoice& transfers, const Bound& floor, Frontier& frontier,
                  const Judge& judge) {
   const Interest interest = interest_in(pair, transfers, floor, frontier);
-  if (interest.hopeless(floor)) return;
+  if (frontier.covers(pair.standing(floor, transfers))) return;
   const auto sketched = sketch_.of(pair.shape, pair.swap, uses_, transfers, interest);
   if (!sketched || interest.hopeless(*sketched)) return;
   const Bound bound = larger(floor, pair.bound(*sketched));

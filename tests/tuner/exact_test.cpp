@@ -1,5 +1,6 @@
 // The search against one that leaves nothing out, on random chains.
 #include <algorithm>
+#include <functional>
 #include <random>
 
 #include "tests/cases.h"
@@ -112,16 +113,20 @@ void require_same(const TuneResult& result, const std::vector<Price>& frontier, 
   REQUIRE(result.bound == best.step);
 }
 
-}  // namespace
+struct Tally {
+  int infeasible = 0, spared = 0;
+};
 
-TEST_CASE("the search finds what a search of everything finds") {
-  const int wanted = static_cast<int>(cases(50));
-  int done = 0, infeasible = 0, spared = 0;
+// Three budgets for each of so many trials, from the same seed on.
+Tally search_against_everything(int wanted, const std::function<void(Trial&, std::uint64_t seed)>& adapt) {
+  Tally tally;
+  int done = 0;
   for (std::uint64_t seed = 0; done < wanted; ++seed) {
     CAPTURE(seed);
-    const std::optional<Trial> now = trial(seed, seed % 16 == 1 ? 5 : 3);
+    std::optional<Trial> now = trial(seed, seed % 16 == 1 ? 5 : 3);
     if (!now) continue;
     ++done;
+    adapt(*now, seed);
     const BlockTable table(now->random.profile);
     const Machine& machine = now->random.machine;
     const std::vector<Price> prices = price_every_setting(table, machine, now->space);
@@ -133,11 +138,28 @@ TEST_CASE("the search finds what a search of everything finds") {
                         random_limit(dice, prices, &Price::pinned)};
       const TuneResult result = tune(table, machine, request);
       require_same(result, frontier_of(prices, request.budget), request.budget);
-      infeasible += !result.best;
-      spared += result.evaluated < result.considered;
+      tally.infeasible += !result.best;
+      tally.spared += result.evaluated < result.considered;
     }
   }
+  return tally;
+}
+
+}  // namespace
+
+TEST_CASE("the search finds what a search of everything finds") {
+  const int wanted = static_cast<int>(cases(50));
+  const Tally tally = search_against_everything(wanted, [](Trial&, std::uint64_t) {});
   // The trials are of use.
-  REQUIRE(infeasible > wanted / 10);
-  REQUIRE(spared > wanted);
+  REQUIRE(tally.infeasible > wanted / 10);
+  REQUIRE(tally.spared > wanted);
+}
+
+TEST_CASE("the search finds what a search of everything finds where pinned memory counts on the device") {
+  const int wanted = static_cast<int>(cases(50));
+  const Tally tally = search_against_everything(wanted, [](Trial& trial, std::uint64_t seed) {
+    trial.random.machine.host.device_margin = Bytes{static_cast<std::int64_t>(seed * 7 % 21)};
+  });
+  REQUIRE(tally.infeasible > wanted / 10);
+  REQUIRE(tally.spared > wanted);
 }
