@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -38,6 +39,8 @@ std::unique_ptr<Command> replay_command();
 std::unique_ptr<Command> simulate_command();
 std::unique_ptr<Command> tune_command();
 std::unique_ptr<Command> validate_command();
+// All of these.
+std::vector<std::unique_ptr<Command>> core_commands();
 
 // With LibTorch only.
 std::unique_ptr<Command> demo_command();

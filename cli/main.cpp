@@ -22,13 +22,7 @@ void add_torch_commands(Commands& commands) {
 Commands all_commands() {
   Commands commands;
   add_torch_commands(commands);
-  commands.push_back(import_command());
-  commands.push_back(replay_command());
-  commands.push_back(simulate_command());
-  commands.push_back(tune_command());
-  commands.push_back(compare_command());
-  commands.push_back(export_command());
-  commands.push_back(validate_command());
+  for (std::unique_ptr<Command>& command : core_commands()) commands.push_back(std::move(command));
   return commands;
 }
 

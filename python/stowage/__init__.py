@@ -1,0 +1,34 @@
+"""Stowage predicts, tunes and carries out checkpointing and offload for PyTorch training.
+
+    profile = stowage.profile(model, step)              # measures the model's blocks over a few real steps
+    tuning = stowage.tune(profile, stowage.this_machine(), vram="8GiB")
+    with stowage.apply(tuning.plan, model):             # the plan is carried out while the context is open
+        step()
+
+`stowage.autotune(model, step, vram="8GiB")` does all of it.
+"""
+
+from ._core import InputError, SystemError, version as __version__
+from .machines import Machine
+from .plans import Plan, Settings
+from .profiles import Profile
+from .simulation import Prediction, simulate
+from .timelines import Timeline
+from .tuning import DoesNotFit, Frontier, Tuning, tune
+
+__all__ = [
+    "DoesNotFit",
+    "Frontier",
+    "InputError",
+    "Machine",
+    "Plan",
+    "Prediction",
+    "Profile",
+    "Settings",
+    "SystemError",
+    "Timeline",
+    "Tuning",
+    "__version__",
+    "simulate",
+    "tune",
+]
