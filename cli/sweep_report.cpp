@@ -51,7 +51,19 @@ void write_names(JsonWriter& json, const SweepRow& row) {
       .field("gpu", row.gpu);
 }
 
-void write_row(JsonWriter& json, const SweepAnswer& answer) {
+void write_interval(JsonWriter& json, const RowForecast& row) {
+  json.key("sec_per_step_interval").begin_array();
+  json.value(row.seconds.low);
+  json.value(row.seconds.high);
+  json.end_array();
+  json.key("peak_gib_interval").begin_array();
+  json.value(row.bytes.low / bytes_per_gib);
+  json.value(row.bytes.high / bytes_per_gib);
+  json.end_array();
+  json.field("basis", row.interpolated ? "interpolated" : "guessed");
+}
+
+void write_row(JsonWriter& json, const SweepAnswer& answer, const RowForecast* forecast = nullptr) {
   json.begin_row();
   write_names(json, answer.row);
   json.field("line", answer.row.line).field("use", use_names[static_cast<std::size_t>(answer.use)]);
@@ -63,8 +75,35 @@ void write_row(JsonWriter& json, const SweepAnswer& answer) {
         .field("predicted_peak_gib", rounded_gib(answer.predicted->peak));
   if (answer.use == RowUse::predicted)
     json.field("time_error", answer.time_error()).field("memory_error", answer.memory_error());
+  if (forecast != nullptr) write_interval(json, *forecast);
   if (!answer.reason.empty()) json.field("reason", answer.reason);
   json.end_object();
+}
+
+// Memory and time, and what had no effect.
+void write_figures(JsonWriter& json, const SweepReport& report) {
+  json.key("memory");
+  write(json, report.memory);
+  json.key("time");
+  write(json, report.time);
+  json.key("inert").begin_array();
+  for (const SweepAnswer& answer : report.answers)
+    if (answer.use == RowUse::inert) write_row(json, answer);
+  json.end_array();
+}
+
+double share_within(const SweepReport& report, double (SweepAnswer::*error)() const, double bound) {
+  std::size_t compared = 0, within = 0;
+  for (const SweepAnswer& answer : report.answers) {
+    if (answer.use != RowUse::predicted) continue;
+    ++compared;
+    if (std::abs((answer.*error)()) <= bound) ++within;
+  }
+  return compared > 0 ? static_cast<double>(within) / static_cast<double>(compared) : 0;
+}
+
+std::string whole_percent(double share) {
+  return with_digits(share * 100, "%.0f %%");
 }
 
 }  // namespace
@@ -146,16 +185,45 @@ void write(JsonWriter& json, const ErrorFigures& figures) {
 }
 
 void write(JsonWriter& json, const SweepReport& report) {
-  json.key("memory");
-  write(json, report.memory);
-  json.key("time");
-  write(json, report.time);
-  json.key("inert").begin_array();
-  for (const SweepAnswer& answer : report.answers)
-    if (answer.use == RowUse::inert) write_row(json, answer);
-  json.end_array();
+  write_figures(json, report);
   json.key("rows").begin_array();
   for (const SweepAnswer& answer : report.answers) write_row(json, answer);
+  json.end_array();
+}
+
+std::string sentence(const SweepForecast& forecast) {
+  const SweepReport& report = forecast.report;
+  if (report.memory.cells == 0) return "No row can be compared with a forecast.";
+  return std::to_string(report.memory.cells) +
+         " cells forecast without rows of their own: memory within 5 % for " +
+         whole_percent(share_within(report, &SweepAnswer::memory_error, 0.05)) + " and within 10 % for " +
+         whole_percent(share_within(report, &SweepAnswer::memory_error, 0.1)) + ", time within 20 % for " +
+         whole_percent(share_within(report, &SweepAnswer::time_error, 0.2)) +
+         "; intervals meant for 90 % hold for " + whole_percent(forecast.bytes_covered) + " and " +
+         whole_percent(forecast.seconds_covered) + ".";
+}
+
+void write_shares(JsonWriter& json, const SweepForecast& forecast) {
+  const SweepReport& report = forecast.report;
+  json.begin_object();
+  json.field("cells", report.memory.cells);
+  if (report.memory.cells > 0)
+    json.field("memory_5_percent", share_within(report, &SweepAnswer::memory_error, 0.05))
+        .field("memory_10_percent", share_within(report, &SweepAnswer::memory_error, 0.1))
+        .field("time_20_percent", share_within(report, &SweepAnswer::time_error, 0.2))
+        .field("memory_interval", forecast.bytes_covered)
+        .field("time_interval", forecast.seconds_covered);
+  json.end_object();
+}
+
+void write(JsonWriter& json, const SweepForecast& forecast) {
+  const SweepReport& report = forecast.report;
+  write_figures(json, report);
+  write_shares(json.key("within"), forecast);
+  json.field("calibrated_from", forecast.calibrated_from);
+  json.key("rows").begin_array();
+  for (std::size_t i = 0; i < report.answers.size(); ++i)
+    write_row(json, report.answers[i], forecast.rows[i] ? &*forecast.rows[i] : nullptr);
   json.end_array();
 }
 

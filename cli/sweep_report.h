@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "forecast/sweep_forecast.h"
 #include "traces/json.h"
 #include "validation/sweep.h"
 
@@ -24,5 +25,13 @@ std::string worst_text(const SweepReport& report, std::size_t count);
 void write(JsonWriter& json, const ErrorFigures& figures);
 // The keys `memory`, `time`, `inert` and `rows`, into an object that is open.
 void write(JsonWriter& json, const SweepReport& report);
+
+// How far a forecast is off, by the shares within the bounds that matter to people, and how often its
+// intervals hold.
+std::string sentence(const SweepForecast& forecast);
+// The shares of the sentence, as an object.
+void write_shares(JsonWriter& json, const SweepForecast& forecast);
+// The same keys as of a report, with those shares as `within`, and each row's interval.
+void write(JsonWriter& json, const SweepForecast& forecast);
 
 }  // namespace stowage

@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/shipped_catalogue.h"
 #include "cli/sweep_report.h"
+#include "forecast/sweep_forecast.h"
 #include "traces/error.h"
 #include "traces/file.h"
 #include "validation/backend_sweep.h"
@@ -29,14 +30,12 @@ class ValidateCommand final : public Command {
         ->type_name("FILE");
     app.add_option("--families", families_, "Shapes of the table's families (the catalogue that is shipped)")
         ->type_name("FILE");
-    app.add_flag("--from-catalogue", from_catalogue_, "Predict every row from the shape alone");
+    app.add_flag("--from-catalogue", from_catalogue_,
+                 "Predict every row, none and layer too, from the catalogue and other published rows");
   }
 
   Answer run(Output& output) override {
-    if (from_catalogue_)
-      throw InputError("--from-catalogue", "",
-                       "predictions from the shape alone are not there yet; without the flag they are made "
-                       "from the rows none and layer");
+    if (from_catalogue_) return forecast(output);
     const SweepReport sweep = predicted_sweep();
     const std::vector<PublishedCheck> checks =
         table_.empty() ? published_checks() : std::vector<PublishedCheck>{};
@@ -46,11 +45,51 @@ class ValidateCommand final : public Command {
   }
 
  private:
+  std::vector<Family> families() const {
+    return read_families(families_.empty() ? shipped_families() : families_);
+  }
+
+  static std::vector<SweepRow> published_rows(const std::vector<Family>& families) {
+    return rows_of(published_table("segmented_checkpointing.csv"), families);
+  }
+
+  static std::vector<SweepRow> rows_of(const std::string& table, const std::vector<Family>& families) {
+    return parse_file(table, [&](const std::string& text) { return parse_sweep(text, families); });
+  }
+
   SweepReport predicted_sweep() const {
-    const std::vector<Family> families = read_families(families_.empty() ? shipped_families() : families_);
-    const std::string table = table_.empty() ? published_table("segmented_checkpointing.csv") : table_;
-    const auto rows = parse_file(table, [&](const std::string& text) { return parse_sweep(text, families); });
-    return predict_sweep(rows, families);
+    const std::vector<Family> known = families();
+    return predict_sweep(table_.empty() ? published_rows(known) : rows_of(table_, known), known);
+  }
+
+  // Of a table without any of its own rows; of the published one by cross-validation.
+  Answer forecast(Output& output) const {
+    const std::vector<Family> known = families();
+    const std::vector<Gpu> gpus = read_gpus(shipped_gpus());
+    const std::vector<SweepRow> published = published_rows(known);
+    JsonWriter json;
+    json.begin_object();
+    if (table_.empty()) {
+      const SweepForecast by_family = forecast_by_family(published, known, gpus);
+      const SweepForecast by_gpu = forecast_by_gpu(published, known, gpus);
+      output.answer("Each family from the others: " + sentence(by_family));
+      output.answer("Each family's GPU from the other one too: " + sentence(by_gpu));
+      say_rows(output, by_family.report);
+      write(json, by_family);
+      write_shares(json.key("by_gpu"), by_gpu);
+    } else {
+      const SweepForecast forecast = forecast_sweep(rows_of(table_, known), published, known, gpus);
+      output.answer(sentence(forecast));
+      say_rows(output, forecast.report);
+      write(json, forecast);
+    }
+    output.object(json.end_object().text());
+    return Answer::done;
+  }
+
+  static void say_rows(Output& output, const SweepReport& report) {
+    for (const std::string& part : {families_text(report), inert_text(report), worst_text(report, 8)})
+      if (!part.empty()) output.say("\n" + part);
   }
 
   static std::vector<PublishedCheck> published_checks() {
@@ -62,8 +101,7 @@ class ValidateCommand final : public Command {
 
   static void say(Output& output, const SweepReport& sweep, const std::vector<PublishedCheck>& checks) {
     output.answer(sentence(sweep));
-    for (const std::string& part : {families_text(sweep), inert_text(sweep), worst_text(sweep, 8)})
-      if (!part.empty()) output.say("\n" + part);
+    say_rows(output, sweep);
     for (const PublishedCheck& check : checks) output.say("\n" + text_of(check));
   }
 

@@ -27,7 +27,15 @@ class Bench {
       estimate_ = step_from_shape(family_, layer_->measured->peak, settings_of(*mode_of("layer"), family_));
   }
 
+  Bench(const Family& family, const SweepRow* none, const SweepRow* layer, const SweepBasis& basis)
+      : family_(family), none_(measured(none)), layer_(measured(layer)), forecast_(basis) {
+    if (!family.segmenting || basis.none.peak <= basis.layer.peak) return;
+    calibration_ = calibrate(family_, basis.none, basis.layer);
+    if (const auto* step = std::get_if<FamilyStep>(&calibration_)) step_ = *step;
+  }
+
   SweepAnswer answer(const SweepRow& row) const {
+    if (forecast_) return forecast_answer(row);
     SweepAnswer answer{row, RowUse::left_out, std::nullopt, ""};
     const auto mode = mode_of(row.mode);
     if (!row.measured) return because(answer, RowUse::left_out, "not measured: " + row.status);
@@ -46,6 +54,27 @@ class Bench {
   }
 
  private:
+  SweepAnswer forecast_answer(const SweepRow& row) const {
+    SweepAnswer answer{row, RowUse::left_out, std::nullopt, ""};
+    const auto mode = mode_of(row.mode);
+    if (!mode) return because(answer, RowUse::left_out, "does more than checkpoint");
+    answer.predicted = forecast(*mode);
+    if (!row.measured) return because(answer, RowUse::left_out, "not measured: " + row.status);
+    if (!family_.segmenting && !is_basis(row)) return without_option(answer);
+    if (const SweepRow* null = null_of(row)) {
+      const Reading other = forecast(*mode_of(null->mode));
+      if (std::abs(error_of(gib_of(answer.predicted->peak), gib_of(other.peak))) > least_effect)
+        return because(answer, RowUse::inert, "peak as of " + null->mode + ", though it should differ");
+    }
+    answer.use = RowUse::predicted;
+    return answer;
+  }
+
+  Reading forecast(const SweepMode& mode) const {
+    if (step_) return predict(*step_, family_, settings_of(mode, family_));
+    return mode.checkpoints ? forecast_->layer : forecast_->none;
+  }
+
   static const SweepRow* measured(const SweepRow* row) { return row && row->measured ? row : nullptr; }
 
   static SweepAnswer because(SweepAnswer answer, RowUse use, std::string reason) {
@@ -93,12 +122,24 @@ class Bench {
   const SweepRow *none_, *layer_;
   std::variant<FamilyStep, NoBasis> calibration_ = NoBasis::frees_nothing;
   std::optional<FamilyStep> step_, estimate_;  // one of them where there is a row to hold on to
+  std::optional<SweepBasis> forecast_;
 };
 
 using BenchKey = std::tuple<std::string, std::string, std::string>;
 
 BenchKey key_of(const SweepRow& row) {
   return {row.family, row.precision, row.gpu};
+}
+
+// The rows `none` and `layer` of each; null where there is none.
+std::map<BenchKey, std::pair<const SweepRow*, const SweepRow*>> ends_of(const std::vector<SweepRow>& rows) {
+  std::map<BenchKey, std::pair<const SweepRow*, const SweepRow*>> ends;
+  for (const SweepRow& row : rows) {
+    auto& [none, layer] = ends[key_of(row)];
+    if (row.mode == "none") none = &row;
+    if (row.mode == "layer") layer = &row;
+  }
+  return ends;
 }
 
 }  // namespace
@@ -122,17 +163,31 @@ SweepReport SweepReport::of(std::vector<SweepAnswer> answers) {
 }
 
 SweepReport predict_sweep(const std::vector<SweepRow>& rows, const std::vector<Family>& families) {
-  std::map<BenchKey, std::pair<const SweepRow*, const SweepRow*>> ends;  // none, layer
-  for (const SweepRow& row : rows) {
-    auto& [none, layer] = ends[key_of(row)];
-    if (row.mode == "none") none = &row;
-    if (row.mode == "layer") layer = &row;
-  }
   std::map<BenchKey, Bench> benches;
-  for (const auto& [key, end] : ends)
+  for (const auto& [key, end] : ends_of(rows))
     benches.try_emplace(key, *find_family(families, std::get<0>(key)), end.first, end.second);
   std::vector<SweepAnswer> answers;
   for (const SweepRow& row : rows) answers.push_back(benches.at(key_of(row)).answer(row));
+  return SweepReport::of(std::move(answers));
+}
+
+SweepReport predict_sweep(const std::vector<SweepRow>& rows, const std::vector<Family>& families,
+                          const BasisOf& basis_of) {
+  const auto ends = ends_of(rows);
+  std::map<BenchKey, Bench> benches;
+  std::vector<SweepAnswer> answers;
+  for (const SweepRow& row : rows) {
+    const auto basis = basis_of(row);
+    if (!basis) {
+      answers.push_back(
+          {row, RowUse::left_out, std::nullopt, "nothing is known of its family, GPU or precision"});
+      continue;
+    }
+    const auto& [none, layer] = ends.at(key_of(row));
+    const auto [bench, added] =
+        benches.try_emplace(key_of(row), *find_family(families, row.family), none, layer, *basis);
+    answers.push_back(bench->second.answer(row));
+  }
   return SweepReport::of(std::move(answers));
 }
 
