@@ -36,6 +36,7 @@ std::unique_ptr<Command> compare_command();
 std::unique_ptr<Command> export_command();
 std::unique_ptr<Command> import_command();
 std::unique_ptr<Command> replay_command();
+std::unique_ptr<Command> report_command();
 std::unique_ptr<Command> simulate_command();
 std::unique_ptr<Command> tune_command();
 std::unique_ptr<Command> validate_command();

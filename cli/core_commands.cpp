@@ -10,6 +10,7 @@ std::vector<std::unique_ptr<Command>> core_commands() {
   commands.push_back(tune_command());
   commands.push_back(compare_command());
   commands.push_back(export_command());
+  commands.push_back(report_command());
   commands.push_back(validate_command());
   return commands;
 }

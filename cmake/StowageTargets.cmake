@@ -42,3 +42,17 @@ function(stowage_precompile target)
     target_compile_options(${target} PRIVATE -fpch-preprocess)  # without it ccache passes every source on
   endif()
 endfunction()
+
+# stowage_embed(SOURCE HEADER NAME=FILE[,FILE...]...): has a build write SOURCE into the current build folder, in which each
+# NAME, declared in HEADER as a std::string_view, is the text of its files, one after the other.
+function(stowage_embed source header)
+  string(REGEX REPLACE "[^=;]+=" "" files "${ARGN}")
+  string(REPLACE "," ";" files "${files}")
+  set(script "${CMAKE_SOURCE_DIR}/cmake/EmbedText.cmake")
+  add_custom_command(
+    OUTPUT ${source}
+    COMMAND "${CMAKE_COMMAND}" "-DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/${source}" "-DHEADER=${header}" "-DTEXTS=${ARGN}" -P "${script}"
+    DEPENDS ${files} "${script}"
+    WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
+    VERBATIM)
+endfunction()
