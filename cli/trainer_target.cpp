@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/free_tuning.h"
 #include "cli/inputs.h"
 #include "cli/prediction.h"
 #include "cli/quantity.h"
@@ -10,21 +11,9 @@
 #include "traces/file.h"
 #include "traces/json.h"
 #include "tuner/choose.h"
-#include "tuner/dialects/simpletuner.h"
-#include "tuner/dialects/simpletuner_text.h"
 
 namespace stowage {
 namespace {
-
-void check_choice(const std::string& flag, const std::string& text,
-                  std::initializer_list<const char*> choices) {
-  std::string listed;
-  for (const char* choice : choices) {
-    if (text == choice) return;
-    listed += (listed.empty() ? "" : " or ") + std::string(choice);
-  }
-  throw InputError(flag, "", "expected " + listed + ", not \"" + text + "\"");
-}
 
 // What a configuration that somebody has would do.
 struct Standing {
@@ -39,35 +28,57 @@ std::string verdict(const Standing& standing, const Budget& budget) {
          (standing.fits ? "it fits" : "it does not fit the " + readable(budget.device) + " there are") + ".";
 }
 
-std::string sentence(const std::string& family, const Choice& choice, const Budget& budget) {
+// Whom it is about: "SimpleTuner", and for which family.
+std::string addressee(const Trainer& trainer, const std::string& family) {
+  return std::string(trainer.title) + (family.empty() ? "" : " for " + family);
+}
+
+std::string sentence(const std::string& whom, const BlockTable& table, const Choice& choice,
+                     const Budget& budget) {
   if (!choice.best)
-    return "Nothing that SimpleTuner can be told for " + family + " fits " + readable(budget.device) +
+    return "Nothing that can be told " + whom + " fits " + readable(budget.device) +
            " on the device. The least that would do is " + readable(choice.least.run.peaks.on_device()) +
-           ": " + describe(choice.least.meaning.settings) + ".";
+           ": " + summary(table, choice.least.meaning.plan) + ".";
   const Chosen& best = *choice.best;
-  return "The fastest that fits, of what SimpleTuner can be told for " + family + ": a step takes " +
-         readable(best.run.step) + " and at most " + readable(best.run.peaks.on_device()) + " on the device.";
+  return "The fastest that fits, of what can be told " + whom + ": a step takes " + readable(best.run.step) +
+         " and at most " + readable(best.run.peaks.on_device()) + " on the device.";
 }
 
-void write_chosen(JsonWriter& json, const Chosen& chosen) {
+void warn_of(const std::string& file, const Chosen& chosen, Output& output) {
+  for (const std::string& warning : chosen.meaning.warnings) output.warn(file + ": " + warning);
+  for (const std::string& reading : chosen.meaning.readings) output.warn(file + ": " + reading);
+}
+
+std::string recommendation(const BlockTable& table, const Chosen& best, const std::string& words) {
+  const Plan& plan = best.meaning.plan;
+  std::string text =
+      "\n" + words + (words.ends_with("\n") ? "" : "\n") + "\n  which means: " + summary(table, plan) + "\n";
+  if (plan.settings) text += "  as flags of simulate: " + flags_of(*plan.settings) + "\n";
+  for (const std::string& warning : best.meaning.warnings) text += "  " + warning + "\n";
+  for (const std::string& reading : best.meaning.readings) text += "  " + reading + "\n";
+  return text;
+}
+
+void write_chosen(JsonWriter& json, const BlockTable& table, const Chosen& chosen) {
   write_run(json, chosen.run);
-  json.field("settings", describe(chosen.meaning.settings));
+  json.field("settings", summary(table, chosen.meaning.plan));
   write_texts(json, "warnings", chosen.meaning.warnings);
+  write_texts(json, "readings", chosen.meaning.readings);
 }
 
-std::string json_of(const Choice& choice, const std::optional<Standing>& standing, const std::string& words,
-                    const std::optional<std::string>& plan) {
+std::string json_of(const BlockTable& table, const Choice& choice, const std::optional<Standing>& standing,
+                    const std::string& words, const std::optional<std::string>& plan) {
   JsonWriter json;
   json.begin_object().field("outcome", choice.best ? "ran" : "out_of_memory");
   if (choice.best) {
-    write_chosen(json, *choice.best);
+    write_chosen(json, table, *choice.best);
     json.field("emitted", words).field("bound_ns", choice.best->run.step).field("gap", 0.0);
     json.field("optimal", true).key("plan").raw(*plan);
   }
   json.field("least_bytes", choice.least.run.peaks.on_device());
   if (standing) {
     json.key("configured").begin_object().field("fits", standing->fits);
-    write_chosen(json, standing->chosen);
+    write_chosen(json, table, standing->chosen);
     json.end_object();
   }
   json.field("considered", choice.considered).field("evaluated", choice.evaluated);
@@ -77,82 +88,105 @@ std::string json_of(const Choice& choice, const std::optional<Standing>& standin
 }  // namespace
 
 void TrainerTarget::declare(CLI::App& app) {
+  std::string names = "native";
+  for (const Trainer& trainer : trainers()) names += "|" + std::string(trainer.name);
   app.add_option_function<std::string>(
          "--target",
-         [this](const std::string& text) {
-           check_choice("--target", target_ = text, {"native", "simpletuner"});
-         },
+         [this](const std::string& text) { trainer_ = text == "native" ? nullptr : &trainer_named(text); },
          "In whose words, and of what a trainer can be told")
-      ->type_name("native|simpletuner");
-  app.add_option("--family", family_, "The trainer's name for the model (model_family)")->type_name("NAME");
+      ->type_name(names);
+  app.add_option("--family", family_, "The trainer's name for the model")->type_name("NAME");
   app.add_option("--config", config_, "A configuration of the trainer's: what it would do as it stands")
       ->type_name("FILE");
   app.add_option("--rewrite", rewritten_, "Write that configuration with its memory options changed")
       ->type_name("FILE");
-  app.add_option_function<std::string>(
-         "--form",
-         [this](const std::string& text) {
-           check_choice("--form", form_ = text, {"json", "flags", "env"});
-         },
-         "How to print the trainer's options (json)")
-      ->type_name("json|flags|env");
+  app.add_option("--form", form_, "How to print the trainer's options (its usual way)")
+      ->type_name("json|toml|yaml|flags|env|python");
 }
 
 bool TrainerTarget::chosen() const {
-  const bool chosen = target_ != "native";
-  if (!chosen)
-    for (const auto& [flag, value] :
-         {std::pair("--family", &family_), {"--config", &config_}, {"--rewrite", &rewritten_}})
-      if (!value->empty()) throw InputError(flag, "", "expected with --target simpletuner");
+  if (!trainer_)
+    for (const auto& [flag, value] : {std::pair("--family", &family_),
+                                      {"--config", &config_},
+                                      {"--rewrite", &rewritten_},
+                                      {"--form", &form_}})
+      if (!value->empty()) throw InputError(flag, "", "expected with --target, which names a trainer");
   if (!rewritten_.empty() && config_.empty()) throw InputError("--rewrite", "", "expected with --config");
-  return chosen;
+  return trainer_;
+}
+
+std::optional<TrainerTarget::Given> TrainerTarget::given() const {
+  if (config_.empty()) return {};
+  const ConfigFormat format = format_of(*trainer_, config_);
+  return blaming(config_, [&] { return Given{format, config_text(format, read_file(config_))}; });
+}
+
+std::unique_ptr<Dialect> TrainerTarget::dialect(const std::optional<Given>& given,
+                                                std::string& family) const {
+  const TrainerFile& file = trainer_->file;
+  const std::string word(trainer_->family_is);
+  family = family_;
+  if (word.empty() && !family.empty())
+    throw InputError("--family", "",
+                     "expected without: models are all alike to " + std::string(trainer_->title));
+  if (family.empty() && given && file.family)
+    family = blaming(config_, [&] { return file.family(*given->config, given->format); });
+  if (family.empty() && !word.empty())
+    throw InputError("--family", "", file.family ? "expected, or a --config that has " + word : "expected");
+  return blaming(family_.empty() ? config_ : "--family", [&] { return trainer_->dialect(family); });
+}
+
+std::string TrainerTarget::form() const {
+  const std::vector<std::string> forms = forms_of(*trainer_);
+  if (form_.empty()) return forms.front();
+  std::string listed;
+  for (const std::string& form : forms) {
+    if (form == form_) return form;
+    listed += (listed.empty() ? "" : " or ") + form;
+  }
+  throw InputError("--form", "", "expected " + listed + ", not \"" + form_ + "\"");
 }
 
 Answer TrainerTarget::run(const Profile& profile, const Machine& machine, const Budget& budget,
                           const std::string& plan_file, Output& output) const {
   const BlockTable table(profile);
-  const std::string config = config_.empty() ? "" : read_file(config_);
-  const auto of_config = [&](const auto& work) { return blaming(config_, work); };
-  std::string family = family_;
-  if (family.empty() && !config.empty()) family = of_config([&] { return simpletuner_family_of(config); });
-  if (family.empty()) throw InputError("--family", "", "expected, or a --config that has model_family");
-  const SimpleTuner dialect =
-      blaming(family_.empty() ? config_ : "--family", [&] { return SimpleTuner(family); });
+  const std::string printed = form();
+  const std::optional<Given> mine = given();
+  std::string family;
+  const std::unique_ptr<Dialect> words = dialect(mine, family);
   std::optional<Standing> standing;
-  if (!config.empty()) {
-    Chosen as_is = of_config([&] { return price(table, machine, dialect, simpletuner_options(config)); });
+  if (mine) {
+    Chosen as_is = blaming(config_, [&] {
+      return price(table, machine, *words, options_in(*trainer_, *mine->config, mine->format));
+    });
     const bool does = fits(as_is.run.peaks, budget);
     standing = {std::move(as_is), does};
   }
-  const Choice choice = choose(table, machine, budget, dialect);
-  output.answer(sentence(family, choice, budget));
+  const Choice choice = blaming("--target", [&] { return choose(table, machine, budget, *words); });
+  output.answer(sentence(addressee(*trainer_, family), table, choice, budget));
   if (standing) {
     output.say("\n" + config_ + ": " + verdict(*standing, budget));
-    for (const std::string& warning : standing->chosen.meaning.warnings)
-      output.warn(config_ + ": " + warning);
+    warn_of(config_, standing->chosen, output);
   }
   std::optional<std::string> plan;
   std::string text;
   if (choice.best) {
-    text = words(choice.best->options);
-    plan = to_json(expand(table, choice.best->meaning.settings).plan, profile);
-    output.say("\n" + text);
-    output.say("\n  which means: " + describe(choice.best->meaning.settings) +
-               "\n  as flags of simulate: " + flags_of(choice.best->meaning.settings));
-    for (const std::string& warning : choice.best->meaning.warnings) output.say("  " + warning);
+    text = emitted(*trainer_, printed, choice.best->options);
+    plan = to_json(choice.best->meaning.plan, profile);
+    output.say(recommendation(table, *choice.best, text));
     if (!plan_file.empty()) write_file(plan_file, *plan);
-    if (!rewritten_.empty()) write_file(rewritten_, simpletuner_rewritten(config, choice.best->options));
+    if (!rewritten_.empty()) {
+      blaming(config_, [&] {
+        write_options(*trainer_, *mine->config, mine->format, choice.best->options);
+        return 0;
+      });
+      write_file(rewritten_, mine->config->text());
+    }
   }
   output.say("\n" + std::to_string(choice.considered) + " configurations considered, " +
              std::to_string(choice.evaluated) + " of them simulated.");
-  output.object(json_of(choice, standing, text, plan));
+  output.object(json_of(table, choice, standing, text, plan));
   return choice.best ? Answer::done : Answer::no;
-}
-
-std::string TrainerTarget::words(const Options& options) const {
-  if (form_ == "flags") return simpletuner_flags(options);
-  if (form_ == "env") return simpletuner_env(options);
-  return simpletuner_json(options);
 }
 
 }  // namespace stowage

@@ -1,6 +1,7 @@
 // tune --target: the best that a trainer can be told, in its own words.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -9,7 +10,7 @@
 #include "plan/block_table.h"
 #include "traces/machine.h"
 #include "traces/profile.h"
-#include "tuner/dialects/dialect.h"
+#include "tuner/dialects/trainer.h"
 #include "tuner/tuner.h"
 
 namespace CLI {
@@ -29,9 +30,19 @@ class TrainerTarget {
              const std::string& plan_file, Output& output) const;
 
  private:
-  std::string words(const Options& options) const;
+  // A configuration of the user's.
+  struct Given {
+    ConfigFormat format;
+    std::unique_ptr<ConfigText> config;
+  };
 
-  std::string target_ = "native", family_, config_, rewritten_, form_ = "json";
+  std::optional<Given> given() const;
+  std::unique_ptr<Dialect> dialect(const std::optional<Given>& given, std::string& family) const;
+  // For --form.
+  std::string form() const;
+
+  const Trainer* trainer_ = nullptr;
+  std::string family_, config_, rewritten_, form_;
 };
 
 }  // namespace stowage

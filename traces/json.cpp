@@ -127,6 +127,10 @@ bool JsonNode::is_integer() const {
   return std::holds_alternative<std::int64_t>(as_value(value_).data) || (real && is_huge_integer(*real));
 }
 
+bool JsonNode::is_number() const {
+  return std::holds_alternative<JsonReal>(as_value(value_).data) || is_integer();
+}
+
 bool JsonNode::boolean() const {
   return get<bool>(*this, value_, "true or false");
 }

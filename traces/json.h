@@ -46,6 +46,7 @@ class JsonNode {
   bool is_null() const;
   bool is_string() const;
   bool is_integer() const;
+  bool is_number() const;
   bool boolean() const;
   std::string string() const;
   // 10.0 and 1e3 are no integers here.

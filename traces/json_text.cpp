@@ -69,6 +69,12 @@ std::optional<std::size_t> JsonObjectText::find(std::string_view key) const {
   return {};
 }
 
+std::optional<std::string> JsonObjectText::member(std::string_view key) const {
+  const auto found = find(key);
+  if (!found) return {};
+  return text_.substr(members_[*found].value, members_[*found].end - members_[*found].value);
+}
+
 void JsonObjectText::set(std::string_view key, std::string_view value) {
   if (const auto found = find(key)) {
     const Member& member = members_[*found];

@@ -14,6 +14,8 @@ class JsonObjectText {
   // Throws InputError as JsonNode::parse(), and where the text is not an object.
   explicit JsonObjectText(std::string text);
 
+  // The value as it is written; absent where there is no such member.
+  std::optional<std::string> member(std::string_view key) const;
   // `value` is JSON. A new member goes to the end, written as its neighbours are.
   void set(std::string_view key, std::string_view value);
   // Nothing where there is no such member.

@@ -9,10 +9,32 @@
 #include <utility>
 
 #include "traces/error.h"
-#include "tuner/pricer.h"
+#include "tuner/dialects/meaning_pricer.h"
 
 namespace stowage {
 namespace {
+
+// The same for meanings that come to the same.
+std::string fingerprint(const Meaning& meaning) {
+  const Plan& plan = meaning.plan;
+  Settings around;
+  around.transfer = plan.transfer;
+  around.step = plan.step;
+  std::string text = describe(around);
+  const Overhead& overhead = meaning.overhead;
+  for (std::int64_t number : {overhead.device.value, overhead.waited.value, std::int64_t{overhead.turns},
+                              std::int64_t{overhead.pageable}})
+    text += "," + std::to_string(number);
+  for (const BlockDecision& block : plan.blocks) {
+    text += block.activation == Activation::keep ? ";k" : ";r";
+    if (block.scope) text += "s" + std::to_string(static_cast<int>(*block.scope));
+    if (block.segment) text += std::to_string(*block.segment);
+    for (std::uint32_t storage : block.offload) text += "o" + std::to_string(storage);
+    if (block.offload_input) text += "i";
+    text += "w" + std::to_string(static_cast<int>(block.weights)) + "," + std::to_string(block.kept_layers);
+  }
+  return text;
+}
 
 class Chooser {
  public:
@@ -46,7 +68,7 @@ class Chooser {
   void price_alone(const Options& options) {
     ++choice_.considered;
     Meaning meaning = dialect_.meaning(options, table_);
-    const auto [words, is_new] = alone_.try_emplace(describe(meaning.settings));
+    const auto [words, is_new] = alone_.try_emplace(fingerprint(meaning));
     if (!is_new) return;
     const Chosen chosen = priced(options, std::move(meaning));
     words->second = chosen.run;
@@ -63,19 +85,19 @@ class Chooser {
       choice_.considered += most;
       Options one = options;
       dialect_.swap(one, 1);
-      Settings settings = dialect_.meaning(one, table_).settings;
-      settings.swap = {};
-      const std::string words = describe(settings);
+      Meaning unswapped = dialect_.meaning(one, table_);
+      for (BlockDecision& block : unswapped.plan.blocks) block.weights = Residence::resident;
+      const std::string words = fingerprint(unswapped);
       if (!seen.insert(words).second) continue;
       const auto found = alone_.find(words);
       const bool alone = found != alone_.end();
-      bases.push_back({options, alone ? found->second : pricer_.price(settings), alone});
+      bases.push_back({options, alone ? found->second : pricer_.price(unswapped), alone});
     }
     return bases;
   }
 
   Chosen priced(const Options& options, Meaning meaning) {
-    const Run run = pricer_.price(meaning.settings);
+    const Run run = pricer_.price(meaning);
     ++choice_.evaluated;
     return {options, std::move(meaning), run};
   }
@@ -140,8 +162,8 @@ class Chooser {
   const BlockTable& table_;
   const Budget budget_;
   const Dialect& dialect_;
-  Pricer pricer_;
-  std::unordered_map<std::string, Run> alone_;  // by settings in words
+  MeaningPricer pricer_;
+  std::unordered_map<std::string, Run> alone_;  // by fingerprint
   bool any_least_ = false;
   Choice choice_;
 };
@@ -157,7 +179,7 @@ Choice choose(const BlockTable& table, const Machine& machine, const Budget& bud
 Chosen price(const BlockTable& table, const Machine& machine, const Dialect& dialect,
              const Options& options) {
   Meaning meaning = dialect.meaning(options, table);
-  const Run run = Pricer(table, machine).price(meaning.settings);
+  const Run run = MeaningPricer(table, machine).price(meaning);
   return {options, std::move(meaning), run};
 }
 

@@ -1,6 +1,6 @@
 // The fastest of what a trainer can be told that fits a budget.
 //
-// All that swaps no weights is simulated. What swaps some is tried from the options whose step would be least
+// All shapes are simulated. What swap() adds to them is tried from the options whose step would be least
 // without the swaps' copies; once that is no faster than an answer in hand, nothing further is, since more
 // copies are only more to wait for. Beside one choice of the other options the least swap count that fits is
 // the fastest, and is searched for by halving: each block more that is swapped, of nested sets and without

@@ -6,6 +6,7 @@
 #include "tests/cli/process.h"
 #include "tests/traces/refusal.h"
 #include "traces/file.h"
+#include "tuner/dialects/trainer.h"
 
 using namespace stowage;
 using namespace stowage::tests;
@@ -19,6 +20,12 @@ std::string timeless(const Ended& ended) {
   const std::size_t at = ended.out.find("\"elapsed_ns\"");
   REQUIRE(at != std::string::npos);
   return ended.out.substr(0, at);
+}
+
+std::string trainer_names() {
+  std::string names = "native";
+  for (const Trainer& trainer : trainers()) names += ", " + std::string(trainer.name);
+  return names;
 }
 
 }  // namespace
@@ -124,7 +131,10 @@ TEST_CASE("budgets and targets that make no sense are refused") {
   REQUIRE(workplace.stowage(tune + "--vram 100 --margin 101").err ==
           "stowage: --margin: more than the 100 B that the device has\n");
   REQUIRE(workplace.stowage(tune + "--target rust").err ==
-          "stowage: --target: expected native or simpletuner, not \"rust\"\n");
+          "stowage: --target: expected one of " + trainer_names() + ", not \"rust\"\n");
+  REQUIRE(workplace.stowage(tune + "--target simpletunr").err ==
+          "stowage: --target: expected one of " + trainer_names() +
+              ", not \"simpletunr\"; did you mean simpletuner?\n");
   REQUIRE(workplace.stowage(tune + "--threads 0").code == 2);
 }
 
@@ -152,7 +162,7 @@ TEST_CASE("the best that a trainer can be told is told in its words") {
   REQUIRE(place.stowage(base + "--family fluxx")
               .err.starts_with("stowage: --family: model_family: expected one of"));
   REQUIRE(place.stowage("tune profile.json --machine machine.json --family flux").err ==
-          "stowage: --family: expected with --target simpletuner\n");
+          "stowage: --family: expected with --target, which names a trainer\n");
   place.write("bad.json", R"({"model_family": "flux", "gradient_checkpointing_interval": 0})");
   REQUIRE(place.stowage(base + "--config bad.json").err ==
           "stowage: bad.json: gradient_checkpointing_interval: must be greater than 0\n");

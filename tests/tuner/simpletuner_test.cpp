@@ -1,6 +1,4 @@
 // SimpleTuner's options, and what it makes of them: rule by rule.
-#include "tuner/dialects/simpletuner.h"
-
 #include <string>
 
 #include "plan/plan.h"
@@ -9,7 +7,7 @@
 #include "tests/simulator/hand_made.h"
 #include "traces/error.h"
 #include "tuner/choose.h"
-#include "tuner/dialects/simpletuner_text.h"
+#include "tuner/dialects/trainer.h"
 
 using namespace stowage;
 using namespace stowage::tests;
@@ -28,20 +26,32 @@ BlockTable trained() {
   return BlockTable(profile);
 }
 
+const Trainer& trainer() {
+  return trainer_named("simpletuner");
+}
+
+std::unique_ptr<Dialect> of_family(const std::string& family) {
+  return trainer().dialect(family);
+}
+
+Options options_of(const std::string& json) {
+  return options_in(trainer(), *json_config(json), ConfigFormat::json);
+}
+
 std::string means(const std::string& family, const std::string& config, const BlockTable& table = frozen()) {
-  return describe(SimpleTuner(family).meaning(simpletuner_options(config), table).settings);
+  return describe(of_family(family)->meaning(options_of(config), table).plan.settings.value());
 }
 
 std::string warns(const std::string& family, const std::string& config, const BlockTable& table = frozen()) {
   std::string text;
-  for (const std::string& warning : SimpleTuner(family).meaning(simpletuner_options(config), table).warnings)
+  for (const std::string& warning : of_family(family)->meaning(options_of(config), table).warnings)
     text += warning + "\n";
   return text;
 }
 
 std::string refuses(const std::string& family, const std::string& config) {
   try {
-    SimpleTuner(family).meaning(simpletuner_options(config), frozen());
+    of_family(family)->meaning(options_of(config), frozen());
     return "";
   } catch (const InputError& error) {
     return error.path() + ": " + error.reason();
@@ -50,8 +60,8 @@ std::string refuses(const std::string& family, const std::string& config) {
 
 // Blocks that are recomputed, "s" where a segment begins: "sr.." is one segment of two.
 std::string chosen_blocks(const std::string& family, const std::string& config) {
-  const Meaning meaning = SimpleTuner(family).meaning(simpletuner_options(config), frozen());
-  const Plan plan = expand(frozen(), meaning.settings).plan;
+  const Meaning meaning = of_family(family)->meaning(options_of(config), frozen());
+  const Plan& plan = meaning.plan;
   std::string text;
   for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
     const BlockDecision& block = plan.blocks[i];
@@ -100,7 +110,9 @@ TEST_CASE("backends recompute, and unsloth sends inputs to the host") {
   REQUIRE(warns("flux", R"({"gradient_checkpointing_backend": "fast"})").find("torch is used") !=
           std::string::npos);
   REQUIRE(means("anima", R"({"gradient_checkpointing_backend": "unsloth"})") == "recompute, prefetch 0");
-  REQUIRE(means("chroma", R"({"gradient_checkpointing_backend": "unsloth-ffn"})") ==
+  Profile profile = example_profile(8);
+  profile.blocks.front().times.scope_forward = {Nanos{6}, Nanos{4}, {}};
+  REQUIRE(means("chroma", R"({"gradient_checkpointing_backend": "unsloth-ffn"})", BlockTable(profile)) ==
           "recompute+offload, scope ffn, prefetch 0");
 }
 
@@ -161,15 +173,16 @@ TEST_CASE("the last blocks are swapped, of frozen weights, where the family lets
 }
 
 TEST_CASE("an unknown family is refused with a list of the others") {
-  REQUIRE_THROWS_WITH(SimpleTuner("fluxx"), Catch::Matchers::Contains("flux2, hunyuanvideo") ||
-                                                Catch::Matchers::Contains("heartmula, hidream"));
+  REQUIRE_THROWS_WITH(of_family("fluxx"), Catch::Matchers::Contains("flux2, hunyuanvideo") ||
+                                              Catch::Matchers::Contains("heartmula, hidream"));
 }
 
 // By brute force over all that it can be told: every shape with every swap count.
 TEST_CASE("the choice is the fastest of all that fits") {
   const Machine machine = plain_machine();
   for (const char* family : {"auraflow", "flux", "wan", "qwen_image", "hunyuanvideo", "sdxl"}) {
-    const SimpleTuner dialect(family);
+    const std::unique_ptr<Dialect> owned = of_family(family);
+    const Dialect& dialect = *owned;
     for (std::int64_t device : {150, 180, 200, 230, 260, 300, 340, 400}) {
       INFO(family << " " << device);
       const Budget budget{{device}, {1'000'000}, {1'000'000}};
@@ -188,8 +201,8 @@ TEST_CASE("the choice is the fastest of all that fits") {
       REQUIRE(choice.best->run.step == *fastest);
       REQUIRE(fits(choice.best->run.peaks, budget));
       // What is printed means what was chosen.
-      const Options said = simpletuner_options(simpletuner_json(choice.best->options));
-      REQUIRE(dialect.meaning(said, frozen()).settings == choice.best->meaning.settings);
+      const Options said = options_of(emitted(trainer(), "json", choice.best->options));
+      REQUIRE(dialect.meaning(said, frozen()).plan.settings == choice.best->meaning.plan.settings);
     }
   }
 }
@@ -205,7 +218,9 @@ TEST_CASE("a configuration is rewritten with nothing but its memory options chan
 })";
   const Options options{{"gradient_checkpointing", true},
                         {"gradient_checkpointing_interval", std::int64_t{2}}};
-  REQUIRE(simpletuner_rewritten(config, options) == R"({
+  const auto text = json_config(config);
+  write_options(trainer(), *text, ConfigFormat::json, options);
+  REQUIRE(text->text() == R"({
     "--model_family": "flux",
     "--gradient_checkpointing": true,
     "--ramtorch": false,
@@ -213,16 +228,16 @@ TEST_CASE("a configuration is rewritten with nothing but its memory options chan
     "--rate": 1e-4,
     "--gradient_checkpointing_interval": 2
 })");
-  REQUIRE(simpletuner_family_of(config) == "flux");
+  REQUIRE(trainer().file.family(*text, ConfigFormat::json) == "flux");
 }
 
 TEST_CASE("options are written as flags and as environment") {
   const Options options{{"gradient_checkpointing", true},
                         {"gradient_checkpointing_backend", std::string("unsloth")},
                         {"musubi_blocks_to_swap", std::int64_t{3}}};
-  REQUIRE(simpletuner_flags(options) ==
+  REQUIRE(emitted(trainer(), "flags", options) ==
           "--gradient_checkpointing=true --gradient_checkpointing_backend=unsloth --musubi_blocks_to_swap=3");
-  REQUIRE(simpletuner_env(options) ==
+  REQUIRE(emitted(trainer(), "env", options) ==
           "USE_GRADIENT_CHECKPOINTING=true\n"
           "TRAINER_EXTRA_ARGS=\"--gradient_checkpointing_backend=unsloth --musubi_blocks_to_swap=3\"\n");
 }

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 #include "traces/error.h"
+#include "tuner/dialects/option_reader.h"
+#include "tuner/dialects/simpletuner_family.h"
 #include "tuner/settings_space.h"
 
 namespace stowage {
@@ -33,38 +34,6 @@ constexpr std::int64_t h2d_streams = 4, d2h_streams = 2;
 // Streamed layers whose weights stay from the forward pass to the backward.
 constexpr std::int64_t preserved_layers = 2;
 
-[[noreturn]] void refuse(std::string_view key, const std::string& reason) {
-  throw InputError("", std::string(key), reason);
-}
-
-const OptionValue* find(const Options& options, std::string_view key) {
-  const auto found = options.find(std::string(key));
-  if (found == options.end()) return nullptr;
-  const auto* text = std::get_if<std::string>(&found->second);
-  return text && (text->empty() || *text == "None") ? nullptr : &found->second;
-}
-
-bool flag(const Options& options, std::string_view key, bool otherwise) {
-  const OptionValue* const value = find(options, key);
-  if (!value) return otherwise;
-  if (const bool* given = std::get_if<bool>(value)) return *given;
-  const auto* text = std::get_if<std::string>(value);
-  if (text && (*text == "true" || *text == "false")) return *text == "true";
-  refuse(key, "expected true or false");
-}
-
-std::optional<std::int64_t> count(const Options& options, std::string_view key, const char* expected) {
-  const OptionValue* const value = find(options, key);
-  if (!value) return {};
-  if (const std::int64_t* given = std::get_if<std::int64_t>(value)) return *given;
-  if (const auto* text = std::get_if<std::string>(value)) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-    if (error == std::errc() && end == text->data() + text->size()) return number;
-  }
-  refuse(key, expected);
-}
-
 bool any_trained_weights(const BlockTable& table) {
   return !std::all_of(table.rows.begin(), table.rows.end(), is_frozen);
 }
@@ -82,31 +51,31 @@ bool knows_ffn_time(const BlockTable& table) {
 }
 
 // The options, one mechanism after the other, as the trainer reads them.
-class Reading {
+class SimpleTunerReading {
  public:
-  Reading(const SimpleTunerFamily& family, const Options& options, const BlockTable& table)
+  SimpleTunerReading(const SimpleTunerFamily& family, const Options& options, const BlockTable& table)
       : family_(family), options_(options), table_(table) {}
 
   Meaning read() {
-    if (flag(options_, group_offload, false))
-      refuse(group_offload, "what it takes is not known: expected false");
+    if (options_.flag(group_offload, false))
+      refuse_option(group_offload, "what it takes is not known: expected false");
     read_swap();
     read_ramtorch();
     read_attention();
-    if (flag(options_, checkpointing, true)) read_checkpointing();
+    if (options_.flag(checkpointing, true)) read_checkpointing();
+    meaning_.plan = expand(table_, settings_).plan;
     return std::move(meaning_);
   }
 
  private:
-  Settings& settings() { return meaning_.settings; }
   void warn(std::string_view key, const std::string& text) {
     meaning_.warnings.push_back(std::string(key) + ": " + text);
   }
 
   // Each block's weights come before it runs, and nothing runs meanwhile.
   void read_swap() {
-    std::int64_t blocks = count(options_, swap_blocks, "expected a whole number").value_or(0);
-    if (blocks < 0) refuse(swap_blocks, "must be non-negative");
+    std::int64_t blocks = options_.count(swap_blocks, "expected a whole number").value_or(0);
+    if (blocks < 0) refuse_option(swap_blocks, "must be non-negative");
     const std::int64_t most = std::int64_t{table_.size()} - 1;
     if (blocks > 0 && !family_.swaps) {
       warn(swap_blocks, "has no effect: it does not reach this family's model");
@@ -120,42 +89,44 @@ class Reading {
       warn(swap_blocks, "more than " + std::to_string(most) + ", which is used");
       blocks = most;
     }
-    if (blocks > 0) settings().swap = {blocks, SwapWhich::last, SwapMode::h2d};
-    settings().transfer.prefetch = 0;
+    if (blocks > 0) settings_.swap = {blocks, SwapWhich::last, SwapMode::h2d};
+    settings_.transfer.prefetch = 0;
   }
 
   void read_ramtorch() {
-    if (!flag(options_, ramtorch, false)) return;
-    if (settings().swap.blocks > 0) refuse(ramtorch, "cannot be used together with musubi_blocks_to_swap");
-    const std::int64_t percent = count(options_, ramtorch_percent, "expected 0 to 100").value_or(100);
-    if (percent < 0 || percent > 100) refuse(ramtorch_percent, "expected 0 to 100");
+    if (!options_.flag(ramtorch, false)) return;
+    if (settings_.swap.blocks > 0)
+      refuse_option(ramtorch, "cannot be used together with musubi_blocks_to_swap");
+    const std::int64_t percent = options_.count(ramtorch_percent, "expected 0 to 100").value_or(100);
+    if (percent < 0 || percent > 100) refuse_option(ramtorch_percent, "expected 0 to 100");
     if (percent == 0) return;
-    if (percent < 100) refuse(ramtorch_percent, "what a part of the layers takes is not known: expected 100");
-    settings().swap = {table_.size(), SwapWhich::last, SwapMode::stream, preserved_layers};
-    settings().transfer.prefetch = 1;
+    if (percent < 100)
+      refuse_option(ramtorch_percent, "what a part of the layers takes is not known: expected 100");
+    settings_.swap = {table_.size(), SwapWhich::last, SwapMode::stream, preserved_layers};
+    settings_.transfer.prefetch = 1;
   }
 
   void read_attention() {
-    const bool prefetches = flag(options_, prefetch, false);
-    if (!flag(options_, offload_attention, false)) {
+    const bool prefetches = options_.flag(prefetch, false);
+    if (!options_.flag(offload_attention, false)) {
       if (prefetches) warn(prefetch, "is off without gradient_checkpointing_offload_attention");
       return;
     }
     if (!family_.attention_offload)
-      refuse(offload_attention, "requires a model with an attention/FFN checkpointing boundary");
-    if (flag(options_, checkpointing, true))
-      refuse(offload_attention, "what it takes together with gradient_checkpointing is not known");
+      refuse_option(offload_attention, "requires a model with an attention/FFN checkpointing boundary");
+    if (options_.flag(checkpointing, true))
+      refuse_option(offload_attention, "what it takes together with gradient_checkpointing is not known");
     const std::int64_t buckets =
-        count(options_, max_buckets, "must be a non-negative integer").value_or(default_buckets);
-    if (buckets < 0) refuse(max_buckets, "must be non-negative");
-    settings().policy = Policy::offload;
-    settings().scope = Scope::attention;
-    TransferSettings& transfer = settings().transfer;
+        options_.count(max_buckets, "must be a non-negative integer").value_or(default_buckets);
+    if (buckets < 0) refuse_option(max_buckets, "must be non-negative");
+    settings_.policy = Policy::offload;
+    settings_.scope = Scope::attention;
+    TransferSettings& transfer = settings_.transfer;
     transfer.max_buckets = buckets;
     transfer.h2d_streams = h2d_streams;
     transfer.d2h_streams = d2h_streams;
     if (!prefetches) return;
-    if (settings().swap.blocks > 0)
+    if (settings_.swap.blocks > 0)
       warn(prefetch, "is counted as off: swapped weights come when they are needed, and share the link");
     else
       transfer.prefetch = 1;
@@ -163,19 +134,18 @@ class Reading {
 
   void read_checkpointing() {
     const std::string_view name = read_backend();
-    settings().policy = name.starts_with("unsloth") ? Policy::recompute_offload : Policy::recompute;
+    settings_.policy = name.starts_with("unsloth") ? Policy::recompute_offload : Policy::recompute;
     if (name.ends_with("-ffn")) {
-      if (!family_.ffn_backends) refuse(backend, "requires FFN-only checkpointing support");
-      settings().scope = Scope::ffn;
+      if (!family_.ffn_backends) refuse_option(backend, "requires FFN-only checkpointing support");
+      settings_.scope = Scope::ffn;
     }
     choose_blocks(read_interval(), read_stride());
   }
 
   std::string_view read_backend() {
-    const OptionValue* const value = find(options_, backend);
-    if (!value) return backends.front();
-    const auto* text = std::get_if<std::string>(value);
-    const auto found = std::find(backends.begin(), backends.end(), text ? *text : "");
+    const std::optional<std::string> word = options_.word(backend);
+    if (!word) return backends.front();
+    const auto found = std::find(backends.begin(), backends.end(), *word);
     if (found == backends.end()) {
       warn(backend, "is none of torch, unsloth, torch-ffn, unsloth-ffn; torch is used");
       return backends.front();
@@ -188,8 +158,8 @@ class Reading {
   }
 
   std::optional<std::int64_t> read_interval() {
-    const auto given = count(options_, interval, "must be a positive integer");
-    if (given && *given <= 0) refuse(interval, "must be greater than 0");
+    const auto given = options_.count(interval, "must be a positive integer");
+    if (given && *given <= 0) refuse_option(interval, "must be greater than 0");
     if (!given || *given == 1) return {};
     if (family_.intervals != Intervals::none) return given;
     warn(interval, "has no effect: this family checkpoints all blocks or none");
@@ -197,8 +167,8 @@ class Reading {
   }
 
   std::optional<std::int64_t> read_stride() {
-    const auto given = count(options_, stride, "must be a positive integer");
-    if (given && *given <= 0) refuse(stride, "must be a positive integer");
+    const auto given = options_.count(stride, "must be a positive integer");
+    if (given && *given <= 0) refuse_option(stride, "must be a positive integer");
     if (!given) return {};
     if (family_.intervals == Intervals::none) {
       warn(stride, "has no effect: this family checkpoints all blocks or none");
@@ -212,13 +182,13 @@ class Reading {
       if (period) warn(stride, "is ignored without gradient_checkpointing_interval");
       return;
     }
-    if (period && *period < *every) refuse(stride, "must be at least the checkpointing interval");
-    const bool swapping = settings().swap.blocks > 0 && settings().swap.mode != SwapMode::stream;
-    const bool in_segments = family_.intervals == Intervals::segments && !settings().scope &&
+    if (period && *period < *every) refuse_option(stride, "must be at least the checkpointing interval");
+    const bool swapping = settings_.swap.blocks > 0 && settings_.swap.mode != SwapMode::stream;
+    const bool in_segments = family_.intervals == Intervals::segments && !settings_.scope &&
                              (!swapping || family_.segments_while_swapping);
     if (in_segments) {
-      settings().interval = *every;
-      settings().stride = period;
+      settings_.interval = *every;
+      settings_.stride = period;
       return;
     }
     choose_single_blocks(*every, period);
@@ -231,43 +201,42 @@ class Reading {
       return;
     }
     if (asked) warn(interval, "makes no segments here: single blocks are checkpointed");
-    settings().segmenting = Segmenting::every_nth;
-    settings().interval = every;
+    settings_.segmenting = Segmenting::every_nth;
+    settings_.interval = every;
     if (family_.single_blocks == SingleBlocks::by_stride)
-      settings().stride = period;
+      settings_.stride = period;
     else if (period)
       warn(stride, "is ignored for single blocks");
   }
 
   const SimpleTunerFamily& family_;
-  const Options& options_;
+  const OptionReader options_;
   const BlockTable& table_;
+  Settings settings_;
   Meaning meaning_;
 };
 
-std::string list(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 const SimpleTunerFamily& known(const std::string& name) {
   if (const SimpleTunerFamily* family = find_simpletuner_family(name)) return *family;
-  throw InputError("", "model_family",
-                   "expected one of " + list(simpletuner_family_names()) + ", not \"" + name + "\"");
+  refuse_family("model_family", name, simpletuner_family_names());
 }
 
-}  // namespace
+class SimpleTuner final : public Dialect {
+ public:
+  explicit SimpleTuner(const std::string& family) : family_(known(family)) {}
 
-SimpleTuner::SimpleTuner(const std::string& family) : family_(known(family)) {}
+  Meaning meaning(const Options& options, const BlockTable& table) const override {
+    return SimpleTunerReading(family_, options, table).read();
+  }
+  std::vector<Options> shapes(const BlockTable& table) const override;
+  std::int64_t most_swapped(const Options& options, const BlockTable& table) const override;
+  void swap(Options& options, std::int64_t blocks) const override {
+    options.insert_or_assign(std::string(swap_blocks), blocks);
+  }
 
-std::span<const std::string_view> SimpleTuner::keys() {
-  return all_keys;
-}
-
-Meaning SimpleTuner::meaning(const Options& options, const BlockTable& table) const {
-  return Reading(family_, options, table).read();
-}
+ private:
+  const SimpleTunerFamily& family_;
+};
 
 std::vector<Options> SimpleTuner::shapes(const BlockTable& table) const {
   std::vector<Options> all;
@@ -299,12 +268,56 @@ std::vector<Options> SimpleTuner::shapes(const BlockTable& table) const {
 
 std::int64_t SimpleTuner::most_swapped(const Options& options, const BlockTable& table) const {
   if (!family_.swaps || any_trained_weights(table)) return 0;
-  if (flag(options, ramtorch, false) || flag(options, prefetch, false)) return 0;
+  const OptionReader read(options);
+  if (read.flag(ramtorch, false) || read.flag(prefetch, false)) return 0;
   return std::int64_t{table.size()} - 1;
 }
 
-void SimpleTuner::swap(Options& options, std::int64_t blocks) const {
-  options.insert_or_assign(std::string(swap_blocks), blocks);
+// Variables of config.env; what has none goes to TRAINER_EXTRA_ARGS.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> variables = {{
+    {"model_family", "MODEL_FAMILY"},
+    {checkpointing, "USE_GRADIENT_CHECKPOINTING"},
+    {offload_attention, "GRADIENT_CHECKPOINTING_OFFLOAD_ATTENTION"},
+    {prefetch, "GRADIENT_CHECKPOINTING_OFFLOAD_PREFETCH"},
+    {max_buckets, "GRADIENT_CHECKPOINTING_OFFLOAD_PIN_MEMORY_MAX_BUCKETS"},
+    {stride, "GRADIENT_CHECKPOINTING_SEGMENT_STRIDE"},
+}};
+
+std::string simpletuner_path(const ConfigText& config, ConfigFormat format, std::string_view key) {
+  const std::string plain(key);
+  if (format == ConfigFormat::assignments) return plain;
+  if (format == ConfigFormat::json) {
+    if (config.value(plain)) return plain;
+    const auto dashes = [&](std::string_view option) {
+      return config.value("--" + std::string(option)).has_value();
+    };
+    const bool any = dashes(key) || dashes("model_family") || std::ranges::any_of(all_keys, dashes);
+    return (any ? "--" : "") + plain;
+  }
+  for (const auto& [option, variable] : variables)
+    if (option == key) return std::string(variable);
+  return "TRAINER_EXTRA_ARGS:" + plain;
+}
+
+std::string simpletuner_family_in(const ConfigText& config, ConfigFormat format) {
+  const auto family = config.value(simpletuner_path(config, format, "model_family"));
+  return family ? bare_text(*family) : "";
+}
+
+}  // namespace
+
+Trainer simpletuner() {
+  return {"simpletuner",
+          "SimpleTuner",
+          "model_family",
+          simpletuner_family_names,
+          [](const std::string& family) -> std::unique_ptr<Dialect> {
+            return std::make_unique<SimpleTuner>(family);
+          },
+          {{ConfigFormat::json, ConfigFormat::assignments, ConfigFormat::env},
+           all_keys,
+           simpletuner_path,
+           simpletuner_family_in}};
 }
 
 }  // namespace stowage
