@@ -120,8 +120,11 @@ std::vector<Certificate::State::Early> Certificate::State::before_pricing(const 
     const auto least = [&](const std::vector<TimePiece>& pieces, const auto& lines) {
       return least_step(pieces, lines, most).value_or(never);
     };
-    const Nanos first = least(views.at_epilogue(levels[l].least), epilogue_lines[l]);
-    const Nanos second = least(views.at_first_backward(levels[l].least), backward_lines[l]);
+    Nanos first = never, second = never;
+    for (const Views::Next next : {Views::Next::its_backward, Views::Next::another}) {
+      first = std::min(first, least(views.at_epilogue(levels[l].least, next), epilogue_lines[l]));
+      second = std::min(second, least(views.at_first_backward(levels[l].least, next), backward_lines[l]));
+    }
     const Nanos copies = least(views.over_step(levels[l].least), std::vector<PricedLine>{});
     at_epilogue = std::min(at_epilogue, first);
     at_backward = std::min(at_backward, second);

@@ -8,6 +8,8 @@
 #include "tuner/free/draft.h"
 #include "tuner/free/exhaustion.h"
 #include "tuner/free/improvement.h"
+#include "tuner/free/pattern_search.h"
+#include "tuner/free/walk.h"
 #include "tuner/free/weight_sets.h"
 #include "tuner/parallel.h"
 
@@ -17,6 +19,7 @@ namespace {
 constexpr std::int64_t most_plans = 30'000;                    // that are all priced, one by one
 constexpr std::uint32_t short_chain = 12;                      // blocks
 constexpr std::int64_t tightened_most = 6, tightened_by = 64;  // parts of the room
+constexpr std::size_t most_followed = 6;                       // of a long chain
 constexpr std::int64_t prefetches[] = {1, 2, 4};
 
 struct Start {
@@ -31,7 +34,8 @@ class FreeSearch {
         machine_(machine),
         request_(request),
         certificate_(table, machine),
-        most_improved_(table.size() <= short_chain ? 16 : 2),
+        long_(table.size() > short_chain),
+        most_improved_(long_ ? 2 : 16),
         pricing_(table, machine, request.budget) {}
 
   FreeResult run(const std::vector<Plan>& plans) {
@@ -41,8 +45,7 @@ class FreeSearch {
     result_.bound = certified.bound;
     if (!finished()) {
       starts_.clear();
-      for (const Direction& direction : certified.directions) follow(direction);
-      if (table_.size() <= short_chain) offer_uniform();
+      begin_from(certified.directions, plans);
       starts_.insert(starts_.end(), given.begin(), given.end());  // however good drafts are
       sort_starts();
       if (count_plans(table_, most_plans) < most_plans)
@@ -66,7 +69,9 @@ class FreeSearch {
   void price_and_offer(Draft draft);
   void follow(const Direction& direction);
   Start best_way(const std::vector<Treated>& treated, const WeightLevel& away);
+  void begin_from(const std::vector<Direction>& directions, const std::vector<Plan>& plans);
   void offer_uniform();
+  std::int64_t improve(Start& start) const;
   void improve_all();
   void take(Start& start);
 
@@ -74,6 +79,7 @@ class FreeSearch {
   const Machine& machine_;
   const FreeRequest& request_;
   Certificate certificate_;
+  const bool long_;
   const std::size_t most_improved_;
   Improvement pricing_;
   std::vector<Start> starts_;  // best first, some of those offered
@@ -144,15 +150,33 @@ void FreeSearch::offer_uniform() {
     }
 }
 
+void FreeSearch::begin_from(const std::vector<Direction>& directions, const std::vector<Plan>& plans) {
+  const std::size_t followed = long_ ? std::min(directions.size(), most_followed) : directions.size();
+  for (std::size_t i = 0; i < followed; ++i) follow(directions[i]);
+  if (!long_) return offer_uniform();
+  const Draft base(table_, plans.empty() ? expand(table_, {}).plan : plans.front());
+  search_patterns(table_, pricing_, price_of_excess(table_, machine_), base,
+                  [&](const Merit& merit, Draft draft) {
+                    offer({merit, std::move(draft)});
+                  });
+}
+
+// A long chain by a walk; a short one thoroughly. Returns how many plans it priced.
+std::int64_t FreeSearch::improve(Start& start) const {
+  Improvement pricing(table_, machine_, request_.budget);
+  if (long_)
+    start.merit = Walk(table_, pricing, price_of_excess(table_, machine_))
+                      .improve(start.draft, request_.tries, *result_.bound);
+  else
+    start.merit = pricing.improve(start.draft, request_.tries, *result_.bound);
+  return pricing.priced();
+}
+
 void FreeSearch::improve_all() {
   std::vector<std::int64_t> priced(starts_.size());
   in_parallel(
       request_.threads, static_cast<std::uint32_t>(starts_.size()),
-      [&](unsigned, std::uint32_t i) {
-        Improvement improvement(table_, machine_, request_.budget);
-        starts_[i].merit = improvement.improve(starts_[i].draft, request_.tries, *result_.bound);
-        priced[i] = improvement.priced();
-      },
+      [&](unsigned, std::uint32_t i) { priced[i] = improve(starts_[i]); },
       [](std::uint32_t) { return true; });
   for (std::int64_t count : priced) result_.evaluated += count;
 }

@@ -19,7 +19,7 @@ namespace stowage {
 
 struct FreeRequest {
   Budget budget;
-  std::int64_t tries = 6000;  // simulations for each of a few plans that are improved
+  std::int64_t tries = 4000;  // simulations for each of a few plans that are improved
   unsigned threads = 1;
 };
 

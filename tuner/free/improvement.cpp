@@ -9,7 +9,7 @@ namespace stowage {
 namespace {
 
 // Blocks of one kind may take over each other's decisions.
-bool one_kind(const BlockTable& table, std::uint32_t a, std::uint32_t b) {
+bool alike(const BlockTable& table, std::uint32_t a, std::uint32_t b) {
   const BlockRow &x = table.rows[a], &y = table.rows[b];
   const auto s = table.storages_of(a), t = table.storages_of(b);
   if (x.group != y.group || x.sizes.weight != y.sizes.weight || is_frozen(x) != is_frozen(y)) return false;
@@ -24,8 +24,8 @@ bool one_kind(const BlockTable& table, std::uint32_t a, std::uint32_t b) {
 std::vector<std::uint32_t> kinds_of(const BlockTable& table) {
   std::vector<std::uint32_t> kinds, firsts;
   for (std::uint32_t i = 0; i < table.size(); ++i) {
-    const auto first = std::find_if(firsts.begin(), firsts.end(),
-                                    [&](std::uint32_t kind) { return one_kind(table, kind, i); });
+    const auto first =
+        std::find_if(firsts.begin(), firsts.end(), [&](std::uint32_t kind) { return alike(table, kind, i); });
     kinds.push_back(first == firsts.end() ? i : *first);
     if (first == firsts.end()) firsts.push_back(i);
   }
@@ -96,7 +96,7 @@ bool Improvement::try_pairs() {
 bool Improvement::exchange_with_later(std::uint32_t block) {
   bool better = false;
   for (std::uint32_t other = block + 1; other < table_.size(); ++other)
-    if (kinds_[block] == kinds_[other] && !draft_->same(block, other))
+    if (one_kind(block, other) && !draft_->same(block, other))
       better |= attempt([&](Draft& draft) { draft.exchange(block, other); });
   return better;
 }

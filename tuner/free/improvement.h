@@ -40,6 +40,8 @@ class Improvement {
   Merit price(Draft& draft);
   const Run& run() const { return run_; }  // of the plan priced last
   std::int64_t priced() const { return priced_; }
+  // Whether two blocks may exchange what they do.
+  bool one_kind(std::uint32_t a, std::uint32_t b) const { return kinds_[a] == kinds_[b]; }
 
  private:
   template <class Change>

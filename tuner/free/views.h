@@ -1,6 +1,7 @@
 // The times of a step as each view of it knows them; see certificate.h.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "plan/block_table.h"
@@ -13,25 +14,37 @@ namespace stowage {
 // Which weights and links a step has, in the terms of bounds.
 class Views {
  public:
+  // What comes after the forward pass of the swapped block that is used last. Around the epilogue there are
+  // then, of the weights that are swapped, on the device or on their way there:
+  //   its_backward   those of that block, which stay, and those of the next to be used
+  //   another        those of the next, which is recomputed before that block, and is loaded for its own
+  //                  backward once more
+  // Without prefetch none are on their way; but then compute waits for every load, and that is longer where a
+  // block is loaded in less time than the forward pass takes: only then are weights counted so.
+  enum class Next : std::uint8_t { its_backward, another };
+
   Views(const BlockTable& table, const Machine& machine);
 
   // Of plans that have `away` of the weights away at that time.
-  std::vector<TimePiece> at_epilogue(Bytes away) const;
-  std::vector<TimePiece> at_first_backward(Bytes away) const;
+  std::vector<TimePiece> at_epilogue(Bytes away, Next next) const;
+  std::vector<TimePiece> at_first_backward(Bytes away, Next next) const;
   // Of plans that swap or stream weights of `away`.
   std::vector<TimePiece> over_step(Bytes away) const;
   // The compute of a step that recomputes nothing.
   double compute() const { return before_ + epilogue_ + after_; }
 
  private:
-  std::vector<TimePiece> split(Bytes away, double before, double after) const;
+  std::vector<TimePiece> split(Bytes away, double before, double after, Next next) const;
 
   double before_, epilogue_, after_;  // compute: up to the epilogue, itself, and what comes then
   double first_forward_;              // up to the end of the first block, before which nothing is stored
+  double last_forward_;               // of the last block
+  double last_backward_;              // what comes after the last load: the first block and the optimizer
   double load_, store_;               // nanoseconds a byte, at best
   double slowdown_;
   Bytes heaviest_;
-  bool all_change_ = true;  // no block's weights may be dropped after use
+  Bytes lightest_, second_lightest_;  // that can be counted on the device around the epilogue
+  bool all_change_ = true;            // no block's weights may be dropped after use
 };
 
 }  // namespace stowage
