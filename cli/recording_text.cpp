@@ -72,11 +72,14 @@ Nanos middle(std::span<const ImportedBlock> blocks, Nanos ImportedBlock::*part) 
 std::string blocks_table(const ImportReport& report) {
   const std::span<const ImportedBlock> blocks = report.found.blocks;
   const auto any = [&](auto told) { return std::any_of(blocks.begin(), blocks.end(), told); };
-  const bool again = any([](const ImportedBlock& block) { return block.recompute.value > 0; });
   const bool sized = any([](const ImportedBlock& block) { return block.bytes.saved.value != 0; });
-  const auto time = [&](std::span<const ImportedBlock> run, Nanos ImportedBlock::*part) {
-    const bool told = any([&](const ImportedBlock& block) { return (block.*part).value > 0; });
-    return told ? readable(middle(run, part)) : unknown;
+  const auto told = [&](Nanos ImportedBlock::*part) {
+    return any([&](const ImportedBlock& block) { return (block.*part).value > 0; });
+  };
+  const bool forward = told(&ImportedBlock::forward), backward = told(&ImportedBlock::backward),
+             again = told(&ImportedBlock::recompute);
+  const auto time = [](std::span<const ImportedBlock> run, Nanos ImportedBlock::*part, bool is_told) {
+    return is_told ? readable(middle(run, part)) : unknown;
   };
   Table table;
   std::vector<std::string> heads = {"blocks", "count", "forward", "backward"};
@@ -88,9 +91,9 @@ std::string blocks_table(const ImportReport& report) {
     while (last < blocks.size() && alike(blocks[first], blocks[last])) ++last;
     const auto run = blocks.subspan(first, last - first);
     std::vector<std::string> cells = {run.front().name + (run.size() > 1 ? " .. " + run.back().name : ""),
-                                      std::to_string(run.size()), time(run, &ImportedBlock::forward),
-                                      time(run, &ImportedBlock::backward)};
-    if (again) cells.push_back(time(run, &ImportedBlock::recompute));
+                                      std::to_string(run.size()), time(run, &ImportedBlock::forward, forward),
+                                      time(run, &ImportedBlock::backward, backward)};
+    if (again) cells.push_back(time(run, &ImportedBlock::recompute, again));
     cells.push_back(sized ? readable(run.front().bytes.saved) : unknown);
     table.row(cells);
     first = last;

@@ -167,7 +167,7 @@ TEST_CASE("what is no recording is refused in one line") {
   REQUIRE(ended.err.starts_with("stowage: --blocks: "));
 }
 
-TEST_CASE("hostile pickles are refused within a second of the processor's time") {
+TEST_CASE("hostile pickles are refused within a second of the processor's time, and in bounded memory") {
   const Workplace workplace;
   std::string bomb =
       "]\x94K\x01"
@@ -178,15 +178,19 @@ TEST_CASE("hostile pickles are refused within a second of the processor's time")
     bomb += "e\x94";
     if (level < 29) bomb += '0';
   }
-  const std::string hostile[] = {"cos\nsystem\n(X\x02" + std::string(3, '\0') + "lstR",
-                                 bomb,
-                                 std::string(20'000'000, ']'),
-                                 std::string(20'000'000, '('),
-                                 "X\xff\xff\xff\xff",
-                                 "\x8d\xff\xff\xff\xff\xff\xff\xff\x7f"};
+  const std::string hostile[] = {
+      "cos\nsystem\n(X\x02" + std::string(3, '\0') + "lstR",
+      bomb,
+      std::string(20'000'000, ']'),
+      std::string(20'000'000, '('),
+      "N" + std::string(20'000'000, '\x94'),  // the same value into the memo again and again
+      "X" + std::string("\x01\x00\x00\x01", 4) + std::string(20'000'000, 'x'),
+      "X\xff\xff\xff\xff",
+      "\x8d\xff\xff\xff\xff\xff\xff\xff\x7f"};
   for (const std::string& instructions : hostile) {
     workplace.write("hostile.pickle", "\x80\x04" + instructions + ".");
-    const Ended ended = workplace.stowage("import hostile.pickle", "ulimit -t 1;");
+    const Ended ended = workplace.stowage("import hostile.pickle", "ulimit -t 1; ulimit -v 400000;");
+    INFO(ended.err);
     REQUIRE(ended.code == 2);
     REQUIRE(ended.err.starts_with("stowage: hostile.pickle: "));
   }

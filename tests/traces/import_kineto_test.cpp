@@ -1,5 +1,6 @@
 #include "tests/catch.h"
 #include "tests/traces/import_made_trace.h"
+#include "tests/traces/packed.h"
 #include "traces/error.h"
 #include "traces/import/import_json.h"
 
@@ -366,4 +367,9 @@ TEST_CASE("what is no recording is refused by name and nature") {
   REQUIRE(reason("PK\x03\x04...").find("zip archive") != std::string::npos);
   REQUIRE(reason(R"({"format": "stowage.profile"})").find("something else") != std::string::npos);
   REQUIRE(reason("hello").find("something else") != std::string::npos);
+  REQUIRE(reason(tests::packed("{}").substr(0, 10)).find("gzip data that ends before") != std::string::npos);
+  REQUIRE(reason(R"({"traceEvents": [{"ph": "X", "name": nonsense here}]})") ==
+          "nothing in it could be read: dropped_event at byte 17");
+  REQUIRE(reason(R"({"traceEvents": [{"ph": "X", "na)") ==
+          "nothing in it could be read: truncated at byte 17");
 }

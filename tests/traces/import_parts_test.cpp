@@ -1,5 +1,3 @@
-#include <string>
-
 #include "tests/catch.h"
 #include "traces/import/block_classes.h"
 #include "traces/import/block_memory.h"
@@ -8,35 +6,8 @@
 #include "traces/import/intervals.h"
 #include "traces/import/link_fit.h"
 #include "traces/import/memory_log.h"
-#include "traces/import/period.h"
 
 using namespace stowage;
-
-namespace {
-
-std::vector<std::uint64_t> tokens(const std::string& letters) {
-  return {letters.begin(), letters.end()};
-}
-
-}  // namespace
-
-TEST_CASE("what repeats is found with its length and count") {
-  REQUIRE(repeats_in(tokens("xxABCDABCDABCDy")) == std::vector<Repeat>{{2, 4, 3}});
-  REQUIRE(repeats_in(tokens("ABCDEFG")).empty());
-  REQUIRE(repeats_in({}).empty());
-  REQUIRE(repeats_in(tokens("AAAA")) == std::vector<Repeat>{{0, 1, 4}});
-  // 3 * 4 letters beat 4 * 2
-  REQUIRE(repeats_in(tokens("PQPQPQPQ-abcdabcdabcd")) == std::vector<Repeat>{{9, 4, 3}});
-}
-
-TEST_CASE("passes over a model give way to the blocks inside them") {
-  // each pass: e, four times LMN, h: 12 of 14 letters
-  const std::string pass = "eLMNLMNLMNLMNh";
-  const std::vector<Repeat> found = repeats_in(tokens("start" + pass + pass));
-  REQUIRE(found == std::vector<Repeat>{{6, 3, 4}, {20, 3, 4}});
-  // a repeat inside that fills little stays part of its block: AAA of 9
-  REQUIRE(repeats_in(tokens("bcdefgAAAbcdefgAAA")) == std::vector<Repeat>{{0, 9, 2}});
-}
 
 namespace {
 

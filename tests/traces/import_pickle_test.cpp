@@ -25,7 +25,7 @@ Pickle unpickled(const std::string& bytes) {
   return pickle;
 }
 
-// Why a pickle was refused, in less than a second of the processor.
+// Why a pickle was refused, in less than a second of the processor's time.
 std::string refusal(const std::string& bytes) {
   const std::clock_t begin = std::clock();
   std::string reason = "was not refused";
@@ -145,6 +145,7 @@ TEST_CASE("huge counts are refused without making room for them") {
                                  "N")),
                "frame"));
   REQUIRE(says(refusal(pickle_of("Nr\xff\xff\xff\xff")), "memo has gaps"));
+  REQUIRE(says(refusal(pickle_of("N" + std::string(5'000'000, '\x94'))), "memo holds more values"));
 }
 
 namespace {
@@ -161,7 +162,9 @@ std::string repeated(const std::string& instructions) {
 TEST_CASE("what unpacks to far more than its file is refused, whatever it is made of") {
   // Nothing, lists in a list, lists that are dropped, a memo, dictionaries: each is under 300 KiB when
   // packed.
-  for (const char* piece : {"Na", "]a", "]0", "(NNNNNNNNNNNNe", "\x94"})
+  for (const char* piece : {"Na", "]a", "]0", "(NNNNNNNNNNNNe",
+                            "N\x94"
+                            "0"})
     REQUIRE(says(refusal(packed(pickle_of("]" + repeated(piece)))), "it unpacks to far more"));
   REQUIRE(says(refusal(packed(pickle_of("}" + repeated("(NNNNNNNNNNu")))), "it unpacks to far more"));
 }
@@ -170,6 +173,14 @@ TEST_CASE("texts are bounded in all, not only one by one") {
   std::string texts = "]";
   for (int i = 0; i < 3; ++i) texts += pickled(std::string(15 << 20, static_cast<char>('a' + i))) + "a";
   REQUIRE(says(refusal(packed(pickle_of(texts))), "its texts are longer"));  // 45 MiB
+  REQUIRE(says(refusal(pickle_of(pickled(std::string((16 << 20) + 1, 'a')))), "a text has 16777217 bytes"));
+  const std::string longest(16 << 20, 'a');
+  const Pickle pickle = unpickled(pickle_of(pickled(longest)));
+  REQUIRE(pickle.text(pickle.root()) == longest);
+  std::string different = "](";  // none like another
+  for (int i = 0; i <= 1 << 18; ++i)
+    different += "\x8c\x04" + little_endian(static_cast<std::uint64_t>(i), 4);
+  REQUIRE(says(refusal(pickle_of(different + "e")), "more different texts"));
 }
 
 TEST_CASE("nonsense is refused") {

@@ -1,8 +1,9 @@
 #include "traces/import/attribution.h"
 
 #include <algorithm>
-#include <array>
-#include <unordered_map>
+#include <map>
+#include <utility>
+#include <vector>
 
 namespace stowage {
 namespace {
@@ -13,39 +14,71 @@ class ForwardOperators {
   explicit ForwardOperators(const HostOrder& order) {
     for (HostIndex index = 0; index < order.size(); ++index) {
       const HostSpan& span = order[index];
-      if (span.kind != HostKind::operation || !span.sequence) continue;
-      makers_[key(span.thread, *span.sequence)] = index;  // within a thread the one that began last
-      threads_ = std::max<std::size_t>(threads_, span.thread + 1U);
+      if (span.kind == HostKind::operation && span.sequence)
+        makers_.push_back({*span.sequence, span.thread, index});
     }
+    const auto earlier = [](const Maker& a, const Maker& b) {
+      return a.sequence != b.sequence ? a.sequence < b.sequence : a.index < b.index;
+    };
+    if (!std::is_sorted(makers_.begin(), makers_.end(), earlier))
+      std::sort(makers_.begin(), makers_.end(), earlier);
     for (HostIndex index = 0; index < order.size(); ++index) vote(order[index]);
+    for (const auto& [pair, votes] : votes_) {
+      Choice& best = chosen_[pair.first];
+      if (votes > best.votes) best = {pair.second, votes};
+    }
   }
 
   std::optional<HostIndex> maker_of(const HostSpan& node) const {
-    const auto votes = votes_.find(node.forward_thread);
-    if (!node.sequence || votes == votes_.end()) return std::nullopt;
-    const auto most = std::max_element(votes->second.begin(), votes->second.end());
-    const auto found = makers_.find(key(static_cast<ThreadId>(most - votes->second.begin()), *node.sequence));
-    if (found == makers_.end()) return std::nullopt;
-    return found->second;
+    const auto chosen = chosen_.find(node.forward_thread);
+    if (!node.sequence || chosen == chosen_.end()) return std::nullopt;
+    return last_of(*node.sequence, chosen->second.thread);
   }
 
  private:
-  static std::uint64_t key(ThreadId thread, std::uint32_t sequence) {
-    return (std::uint64_t{thread} << 32) | sequence;
+  // By sequence number, then by index: those of one thread are neighbours, in time order.
+  struct Maker {
+    std::uint32_t sequence;
+    ThreadId thread;
+    HostIndex index;
+  };
+
+  struct Choice {
+    ThreadId thread = 0;
+    std::int64_t votes = 0;
+  };
+
+  // Within a thread the one that began last made the node.
+  std::optional<HostIndex> last_of(std::uint32_t sequence, ThreadId thread) const {
+    const auto after = std::upper_bound(makers_.begin(), makers_.end(), std::pair(sequence, thread),
+                                        [](const auto& wanted, const Maker& maker) {
+                                          return wanted < std::pair(maker.sequence, maker.thread);
+                                        });
+    if (after == makers_.begin()) return std::nullopt;
+    const Maker& last = *std::prev(after);
+    if (last.sequence != sequence || last.thread != thread) return std::nullopt;
+    return last.index;
   }
 
+  // One for each thread that has the node's number. A number that is all over the threads tells none from
+  // another.
   void vote(const HostSpan& node) {
+    constexpr int most_threads = 64;
     if (node.kind != HostKind::backward_node || !node.sequence) return;
-    std::vector<std::int64_t>& votes = votes_[node.forward_thread];
-    votes.resize(threads_);
-    for (std::size_t thread = 0; thread < threads_; ++thread) {
-      if (makers_.contains(key(static_cast<ThreadId>(thread), *node.sequence))) ++votes[thread];
+    auto maker =
+        std::lower_bound(makers_.begin(), makers_.end(), *node.sequence,
+                         [](const Maker& a, std::uint32_t sequence) { return a.sequence < sequence; });
+    for (int i = 0; i < most_threads && maker != makers_.end() && maker->sequence == *node.sequence; ++i) {
+      ++votes_[{node.forward_thread, maker->thread}];
+      maker = std::upper_bound(maker, makers_.end(), *maker, [](const Maker& a, const Maker& b) {
+        return std::pair(a.sequence, a.thread) < std::pair(b.sequence, b.thread);
+      });
     }
   }
 
-  std::unordered_map<std::uint64_t, HostIndex> makers_;
-  std::unordered_map<std::uint16_t, std::vector<std::int64_t>> votes_;
-  std::size_t threads_ = 0;
+  std::vector<Maker> makers_;
+  std::map<std::pair<std::uint16_t, ThreadId>, std::int64_t> votes_;  // by the node's number for the thread
+  std::map<std::uint16_t, Choice> chosen_;
 };
 
 bool is_optimizer(const KinetoTrace& trace, const HostSpan& span) {

@@ -72,9 +72,12 @@ Bytes saved_without_rerun(const BlockMemory& forward, const BlockMemory& again) 
 }
 
 void even_out(std::vector<BlockMemory*>& blocks) {
+  // Blocks are of a few kinds; where there are many, those next to each other are compared.
+  constexpr std::ptrdiff_t compared = 256;
   std::vector<std::vector<BlockMemory*>> families;
   for (BlockMemory* block : blocks) {
-    const auto family = std::find_if(families.begin(), families.end(),
+    const auto first = families.end() - std::min<std::ptrdiff_t>(compared, std::ssize(families));
+    const auto family = std::find_if(first, families.end(),
                                      [&](const auto& members) { return alike(*members.front(), *block); });
     if (family == families.end()) {
       families.push_back({block});

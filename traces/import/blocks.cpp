@@ -8,6 +8,7 @@
 #include "traces/import/characters.h"
 #include "traces/import/name_pattern.h"
 #include "traces/import/operator_blocks.h"
+#include "traces/import/steps.h"
 
 namespace stowage {
 namespace {
@@ -71,9 +72,12 @@ std::vector<bool> inside_backward(const HostOrder& order) {
 Blocks find_blocks(const KinetoTrace& trace, const HostOrder& order,
                    const std::optional<std::string>& pattern) {
   Blocks blocks;
+  const std::size_t steps = std::max<std::size_t>(marked_steps(trace).size(), 1);
   const auto accept = [&](FoundBy how, Blocks found) {
-    constexpr std::size_t most = 100'000;  // no model has more: these names number something else
-    blocks = found.names.size() > most ? Blocks{} : std::move(found);
+    // No recording has more passes over a model: these names number something else.
+    constexpr std::size_t most_passes = 1'000'000;
+    const std::size_t count = found.names.size();
+    blocks = count > most_blocks || count * steps > most_passes ? Blocks{} : std::move(found);
     blocks.how = blocks.names.empty() ? FoundBy::nothing : how;
     return !blocks.names.empty();
   };

@@ -12,6 +12,9 @@ namespace stowage {
 
 using BlockId = std::uint32_t;  // dense, in the order of first execution
 
+// No model has more: where so many are found, they are something else.
+inline constexpr std::size_t most_blocks = 100'000;
+
 // How blocks were found, in the order of preference.
 enum class FoundBy : std::uint8_t { pattern, annotations, modules, operators, frames, nothing };
 const char* name_of(FoundBy how);

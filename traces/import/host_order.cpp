@@ -2,43 +2,75 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
 
 namespace stowage {
 
 HostOrder::HostOrder(const KinetoTrace& trace) : trace_(&trace), order_(trace.host.size()) {
-  sort();
-  starts_.assign(trace.threads.size() + 1, 0);
-  for (const std::uint32_t index : order_) ++starts_[trace.host[index].thread + 1U];
-  std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+  collect();
   asked_.assign(starts_.begin(), starts_.end() - 1);
   parents_.assign(order_.size(), none);
-  for (std::size_t thread = 0; thread < trace.threads.size(); ++thread)
+  for (std::size_t thread = 0; thread < trace.threads.size(); ++thread) {
+    sort(of(static_cast<ThreadId>(thread)));
     link_parents(of(static_cast<ThreadId>(thread)));
+  }
 }
 
-void HostOrder::sort() {
-  std::iota(order_.begin(), order_.end(), 0U);
-  // Of spans with equal times the outer one is written first or last,
-  // by profiler; modules and annotations hold operators.
-  const auto outer_first = [this](std::uint32_t a, std::uint32_t b) {
-    const HostSpan &x = trace_->host[a], &y = trace_->host[b];
-    const auto key = [](const HostSpan& span, std::uint32_t index) {
-      return std::tuple(span.thread, span.begin, -span.end, span.kind == HostKind::operation,
-                        span.kind == HostKind::backward_node, index);
-    };
-    return key(x, a) < key(y, b);
-  };
-  std::sort(order_.begin(), order_.end(), outer_first);
+// Puts the spans of a thread together, in the file's order.
+void HostOrder::collect() {
+  starts_.assign(trace_->threads.size() + 1, 0);
+  for (const HostSpan& span : trace_->host) ++starts_[span.thread + 1U];
+  std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+  std::vector<HostIndex> next(starts_.begin(), starts_.end() - 1);
+  std::uint32_t index = 0;
+  for (const HostSpan& span : trace_->host) order_[next[span.thread]++] = index++;
 }
 
+namespace {
+
+// What decides where a span comes among those of its thread, in one place: the spans themselves lie
+// scattered.
+struct SpanKey {
+  Nanos begin, end;
+  std::uint32_t index;
+  std::uint8_t rank;
+};
+
+// Of spans with equal times the outer one is written first or last, by profiler; modules and annotations hold
+// operators.
+std::uint8_t rank_of(HostKind kind) {
+  if (kind == HostKind::operation) return 2;
+  return kind == HostKind::backward_node ? 1 : 0;
+}
+
+bool comes_first(const SpanKey& a, const SpanKey& b) {
+  if (a.begin != b.begin) return a.begin < b.begin;
+  if (a.end != b.end) return a.end > b.end;
+  return a.rank != b.rank ? a.rank < b.rank : a.index < b.index;
+}
+
+}  // namespace
+
+void HostOrder::sort(Range range) {
+  std::vector<SpanKey> keys;
+  keys.reserve(range.last - range.first);
+  for (HostIndex at = range.first; at < range.last; ++at) {
+    const HostSpan& span = (*this)[at];
+    keys.push_back({span.begin, span.end, order_[at], rank_of(span.kind)});
+  }
+  if (std::is_sorted(keys.begin(), keys.end(), comes_first)) return;
+  std::sort(keys.begin(), keys.end(), comes_first);
+  for (std::size_t i = 0; i < keys.size(); ++i) order_[range.first + i] = keys[i].index;
+}
+
+// Calls nest some dozens deep. What lies deeper than any has its place beside the deepest, so that walks from
+// a span to those around it are short whatever a file claims.
 void HostOrder::link_parents(Range range) {
   std::vector<HostIndex> open;
   for (HostIndex index = range.first; index < range.last; ++index) {
     const HostSpan& span = (*this)[index];
     while (!open.empty() && (*this)[open.back()].end <= span.begin) open.pop_back();
     if (!open.empty()) parents_[index] = open.back();
-    open.push_back(index);
+    if (open.size() < deepest) open.push_back(index);
   }
 }
 

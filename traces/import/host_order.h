@@ -38,7 +38,10 @@ class HostOrder {
  private:
   static constexpr HostIndex none = ~HostIndex{0};
 
-  void sort();
+  static constexpr std::size_t deepest = 256;
+
+  void collect();
+  void sort(Range range);
   void link_parents(Range range);
   HostIndex first_after(ThreadId thread, Nanos at) const;
 

@@ -48,6 +48,14 @@ ImportReport import_as(RecordingFormat format, ByteWindow& window, const ImportO
   throw DefectError("a format of recordings without an importer");
 }
 
+std::string nothing_read(const Repairs& repairs) {
+  int first = 0;
+  while (repairs[static_cast<Repair>(first)].count == 0) ++first;
+  const Repair repair{static_cast<std::uint8_t>(first)};
+  return "nothing in it could be read: " + std::string(name_of(repair)) + " at byte " +
+         std::to_string(repairs[repair].first_offset);
+}
+
 }  // namespace
 
 ImportReport import_recording(const std::string& file, const ImportOptions& options) {
@@ -57,6 +65,8 @@ ImportReport import_recording(const std::string& file, const ImportOptions& opti
 ImportReport import_recording(ByteSource& source, const std::string& file, const ImportOptions& options) {
   ByteWindow window(source);
   const std::string_view beginning(window.begin(), static_cast<std::size_t>(window.end() - window.begin()));
+  if (beginning.empty() && source.cut_short())
+    throw InputError(file, "", "expected a recording, not gzip data that ends before any content does");
   const std::optional<RecordingFormat> format = recognise(beginning);
   if (!format) {
     throw InputError(
@@ -66,6 +76,7 @@ ImportReport import_recording(ByteSource& source, const std::string& file, const
   }
   try {
     ImportReport report = import_as(*format, window, options);
+    if (report.events == 0 && !report.clean()) throw InputError("", "", nothing_read(report.repairs));
     if (source.cut_short() && report.repairs[Repair::truncated].count == 0) {
       report.repairs.add(Repair::truncated, window.offset_of(window.end()));
     }

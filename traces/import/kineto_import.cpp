@@ -128,6 +128,9 @@ void add_notes(const KinetoTrace& trace, ImportReport& report) {
   if (without_bytes > 0) {
     notes.push_back(std::to_string(without_bytes) + " copies do not say how many bytes they moved");
   }
+  if (trace.names.full())
+    notes.push_back("there are more different names than any program has: those beyond the first " +
+                    std::to_string(trace.names.size()) + " are taken for one");
   if (trace.whole_micros && trace.events > 0) notes.push_back("times are cut to whole microseconds");
 }
 

@@ -1,6 +1,7 @@
 #include "traces/import/kineto_reader.h"
 
-#include <algorithm>
+#include <limits>
+#include <map>
 
 #include "traces/import/event_reader.h"
 #include "traces/import/sum_guard.h"
@@ -45,14 +46,28 @@ bool is_collective(const TraceEvent& event) {
          name.find("ncclKernel") != std::string_view::npos;
 }
 
-// The dense index of `value` in `values`, where it is appended if it is new.
-template <class Index, class Value>
-Index index_in(std::vector<Value>& values, const Value& value) {
-  const auto found = std::find(values.rbegin(), values.rend(), value);
-  if (found != values.rend()) return static_cast<Index>(values.rend() - found - 1);
-  values.push_back(value);
-  return static_cast<Index>(values.size() - 1);
-}
+// Gives tracks, or whatever else there are few of, dense ids in the order of first appearance.
+template <class Id, class Value>
+class DenseIds {
+ public:
+  explicit DenseIds(std::vector<Value>& values) : values_(&values) {}
+
+  // Absent where there is no id left for a new one.
+  std::optional<Id> id_of(const Value& value) {
+    if (!values_->empty() && (*values_)[latest_] == value) return latest_;
+    if (const auto found = ids_.find(value); found != ids_.end()) return latest_ = found->second;
+    if (values_->size() == std::numeric_limits<Id>::max()) return std::nullopt;
+    latest_ = static_cast<Id>(values_->size());
+    values_->push_back(value);
+    ids_.emplace(value, latest_);
+    return latest_;
+  }
+
+ private:
+  std::vector<Value>* values_;  // by id
+  std::map<Value, Id> ids_;
+  Id latest_ = 0;
+};
 
 class KinetoBuilder {
  public:
@@ -69,8 +84,6 @@ class KinetoBuilder {
   }
 
  private:
-  static constexpr std::size_t most_tracks = 0xffff;
-
   void take() {
     if (event_.phase() == 'X') {
       const Category category = category_of(event_.raw(EventField::category));
@@ -121,10 +134,17 @@ class KinetoBuilder {
     return lasted;
   }
 
-  std::optional<ThreadId> thread() {
-    const Track track{event_.track(EventField::process), event_.track(EventField::thread)};
-    if (trace_.threads.size() == most_tracks) return std::nullopt;
-    return index_in<ThreadId>(trace_.threads, track);
+  std::optional<ThreadId> thread() { return counted(threads_.id_of(track())); }
+
+  std::optional<StreamId> stream() { return counted(streams_.id_of(track())); }
+
+  Track track() const { return {event_.track(EventField::process), event_.track(EventField::thread)}; }
+
+  // What has no id is dropped.
+  template <class Id>
+  std::optional<Id> counted(std::optional<Id> id) {
+    if (!id) event_.repair = Repair::dropped_event;
+    return id;
   }
 
   void take_host(Category category, Nanos begin, Nanos end) {
@@ -169,14 +189,13 @@ class KinetoBuilder {
   }
 
   void take_device(Category category, Nanos begin, Nanos end) {
-    const Track track{event_.track(EventField::process), event_.track(EventField::thread)};
-    if (trace_.streams.size() == most_tracks) return;
+    const std::optional<StreamId> on = stream();
+    if (!on) return;
     DeviceSpan span{.begin = begin,
                     .end = end,
                     .correlation = event_.identifier(EventField::correlation).value_or(0),
                     .external = event_.identifier(EventField::external_id).value_or(0),
-                    .name = trace_.names.id_of(event_.text(EventField::name)),
-                    .stream = index_in<StreamId>(trace_.streams, track),
+                    .stream = *on,
                     .kind = DeviceKind::kernel};
     if (category == Category::copy) return take_copy(span);
     if (category == Category::set) span.kind = DeviceKind::set;
@@ -204,13 +223,13 @@ class KinetoBuilder {
   }
 
   void take_synchronisation(Nanos at) {
-    const Track track{event_.track(EventField::process), event_.track(EventField::thread)};
-    if (trace_.streams.size() == most_tracks) return;
+    const std::optional<StreamId> on = stream();
+    if (!on) return;
     std::optional<std::int64_t> awaited = event_.integer(EventField::awaited_stream);
     if (awaited && *awaited < 0) awaited.reset();
     trace_.synchronisations.push_back({.at = at,
                                        .kind = trace_.names.id_of(event_.text(EventField::sync_kind)),
-                                       .stream = index_in<StreamId>(trace_.streams, track),
+                                       .stream = *on,
                                        .awaited = awaited});
   }
 
@@ -221,14 +240,15 @@ class KinetoBuilder {
     if (!at || !bytes || !on) return;
     const MemoryDevice device{event_.integer(EventField::device_type).value_or(0),
                               event_.integer(EventField::device_id).value_or(0)};
-    if (trace_.memory_devices.size() == 0xff) return;
+    const std::optional<std::uint8_t> in = counted(memory_devices_.id_of(device));
+    if (!in) return;
     trace_.memory.push_back({.at = *at,
                              .address = event_.identifier(EventField::address).value_or(0),
                              .bytes = {*bytes},
                              .allocated = total(EventField::total_allocated),
                              .reserved = total(EventField::total_reserved),
                              .thread = *on,
-                             .device = index_in<std::uint8_t>(trace_.memory_devices, device)});
+                             .device = *in});
   }
 
   // A number of bytes; a repair where no machine has that many.
@@ -253,6 +273,9 @@ class KinetoBuilder {
   SumGuard durations_, bytes_;
   TraceEvent event_;
   KinetoTrace trace_;
+  DenseIds<ThreadId, Track> threads_{trace_.threads};
+  DenseIds<StreamId, Track> streams_{trace_.streams};
+  DenseIds<std::uint8_t, MemoryDevice> memory_devices_{trace_.memory_devices};
 };
 
 }  // namespace

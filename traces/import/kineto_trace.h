@@ -49,7 +49,6 @@ struct DeviceSpan {
   Nanos begin, end;
   std::uint64_t correlation;
   std::uint64_t external;
-  NameTable::Id name;
   StreamId stream;
   DeviceKind kind;
 
@@ -80,7 +79,7 @@ struct MemoryDevice {
   std::int64_t id;
 
   bool on_host() const { return type == 0; }
-  bool operator==(const MemoryDevice&) const = default;
+  auto operator<=>(const MemoryDevice&) const = default;
 };
 
 // A synchronisation, where the profiler was asked to record them.
@@ -100,7 +99,7 @@ struct Track {
 // In the file's order; all times count from `header.base`. Deques, since growing them moves nothing.
 struct KinetoTrace {
   TraceHeader header;
-  NameTable names;
+  NameTable names{NameTable::of_a_program};
   std::vector<Track> threads, streams;
   std::deque<HostSpan> host;
   std::deque<Launch> launches;

@@ -96,8 +96,14 @@ class Accountant {
 
 MemoryAccount account(const std::vector<MemoryOperation>& log, std::optional<Bytes> start,
                       std::size_t owners) {
-  Accountant accountant(start, owners, log.size());
-  for (const MemoryOperation& operation : log) accountant.add(operation);
+  return account(
+      log.size(), [&](std::size_t i) { return log[i]; }, start, owners);
+}
+
+MemoryAccount account(std::size_t count, const std::function<MemoryOperation(std::size_t)>& operation,
+                      std::optional<Bytes> start, std::size_t owners) {
+  Accountant accountant(start, owners, count);
+  for (std::size_t i = 0; i < count; ++i) accountant.add(operation(i));
   return accountant.take();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -32,6 +33,10 @@ struct MemoryAccount {
 // part of it. Where it is not known it counts as 0, and so do unknown frees. `owners`: how many there are.
 MemoryAccount account(const std::vector<MemoryOperation>& log, std::optional<Bytes> start,
                       std::size_t owners);
+
+// The same for a log that is nowhere as a whole: `operation` is asked for each of `count`, once and in order.
+MemoryAccount account(std::size_t count, const std::function<MemoryOperation(std::size_t)>& operation,
+                      std::optional<Bytes> start, std::size_t owners);
 
 // Where each allocation of a log ends: the next free of its address; the log's size where there is none.
 std::vector<std::size_t> ends_of(const std::vector<MemoryOperation>& log);

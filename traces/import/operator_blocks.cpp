@@ -97,7 +97,7 @@ Blocks operator_blocks(const KinetoTrace& trace, const HostOrder& order) {
   const std::vector<Found> steps = search(order, operators, marked_steps(trace));
   const std::size_t count = usual_count(steps);
   Blocks blocks;
-  if (count < 2) return blocks;
+  if (count < 2 || count > most_blocks) return blocks;
   blocks.marks.resize(order.size());
   for (const Found& found : steps) {
     if (found.blocks() != count) continue;

@@ -8,10 +8,17 @@ namespace {
 
 using Tokens = std::span<const std::uint64_t>;
 
+// How many tokens may be compared: enough for all lengths of some ten thousand tokens, and for the short ones
+// of any recording. Long repeats of little cost the most, and are found first.
+std::size_t comparisons_for(Tokens tokens) {
+  return (std::size_t{1} << 25) + 256 * tokens.size();
+}
+
 // Equal neighbours are at least `length` places in a row whose tokens come again `length` on: a look at every
 // `length`-th place misses none.
 std::optional<Repeat> most_covering(Tokens tokens, std::size_t longest, std::size_t least_count) {
   std::optional<Repeat> best;
+  std::size_t left = comparisons_for(tokens);
   for (std::size_t length = 1; length <= std::min(longest, tokens.size() / 2); ++length) {
     const std::size_t places = tokens.size() - length;
     const auto again = [&](std::size_t at) { return tokens[at] == tokens[at + length]; };
@@ -21,11 +28,13 @@ std::optional<Repeat> most_covering(Tokens tokens, std::size_t longest, std::siz
       while (begin > 0 && again(begin - 1)) --begin;
       while (end < places && again(end)) ++end;
       at = end;
+      left -= std::min(left, end - begin);
       const Repeat found{begin, length, (end - begin) / length + 1};
       if (found.count < least_count) continue;
       if (!best || found.length * found.count > best->length * best->count) best = found;
     }
-    if (best && best->length * best->count == tokens.size()) break;
+    left -= std::min(left, places / length);
+    if (left == 0 || (best && best->length * best->count == tokens.size())) break;
   }
   return best;
 }

@@ -19,7 +19,8 @@ struct Repeat {
 // that cover the same the one with the shortest length, then the first. Where the repeats found so are passes
 // over a model, one after another, that repeat something inside that fills seven tenths of them, three times
 // or more, that is the answer, once for each pass. Cost: tokens times the logarithm of `longest` where
-// little repeats; tokens times `longest` at most.
+// little repeats; some hundred times the tokens at most, for which the longest repeats are not looked for
+// where a hundred thousand tokens and more repeat at many lengths.
 std::vector<Repeat> repeats_in(const std::vector<std::uint64_t>& tokens, std::size_t longest = 4096);
 
 }  // namespace stowage

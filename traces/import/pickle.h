@@ -60,7 +60,7 @@ class Pickle {
 
 // Reads protocols 2 to 5. A file that is cut short gives what is complete, with a repair. Throws InputError,
 // saying at which byte, for instructions beyond plain data, for nesting beyond 100, for shared values that
-// would spread to more than 10^12, for texts of more than 16 MiB each, a million different ones, or 32 MiB
+// would spread to more than 10^12, for texts of more than 16 MiB each, 262,144 different ones, or 32 MiB
 // and 16 times the file, packed as it is, in all; for values of more than 64 MiB and 192 times the file; and
 // for whatever makes no sense. Real snapshots shrink to a twentieth when packed, bombs to a thousandth.
 Pickle read_pickle(ByteWindow& window, Repairs& repairs);

@@ -83,7 +83,7 @@ class PickleReader {
   static constexpr std::uint64_t free_of_charge = std::uint64_t{64} << 20, charge_for_byte = 192;
   static constexpr std::uint64_t free_text = std::uint64_t{32} << 20, text_for_byte = 16;
   static constexpr std::uint64_t cost_of_opcode = 4, cost_of_text = 128;
-  static constexpr std::size_t highest_stack = 1 << 20, most_marks = 1000, most_texts = 1'000'000;
+  static constexpr std::size_t highest_stack = 1 << 20, most_marks = 1000, most_texts = 1 << 18;
 
   [[noreturn]] void refuse(const std::string& reason) const {
     throw InputError("", "byte " + std::to_string(opcode_at_),
@@ -268,6 +268,7 @@ class PickleReader {
   bool push(const PickleValue& value) {
     if (stack_.size() == highest_stack) refuse("it piles up more values than any snapshot");
     stack_.push_back(value);
+    ++pushed_;
     return true;
   }
 
@@ -354,6 +355,7 @@ class PickleReader {
   bool remember(std::uint64_t slot) {
     need(1);
     if (slot > memo_.size() + 1000) refuse("its memo has gaps");
+    if (slot > pushed_ + 1000) refuse("its memo holds more values than were made");
     if (slot >= memo_.size()) {
       charge((slot + 1 - memo_.size()) * 2 * sizeof(PickleValue));  // it grows by doubling
       memo_.resize(slot + 1);
@@ -403,6 +405,7 @@ class PickleReader {
   bool stopped_ = false;
   Pickle pickle_;
   std::vector<PickleValue> stack_, memo_;
+  std::uint64_t pushed_ = 0;  // values, onto the stack
   std::vector<std::size_t> marks_;
 };
 

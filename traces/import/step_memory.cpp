@@ -138,26 +138,25 @@ std::optional<std::uint8_t> main_memory(const KinetoTrace& trace) {
 RecordedMemory step_memory(const KinetoTrace& trace, std::uint8_t device, const Contexts& contexts,
                            const Blocks& blocks, const std::vector<StepWindow>& steps) {
   const std::vector<const MemoryEvent*> events = events_of(trace, device);
-  std::vector<MemoryOperation> log;
-  log.reserve(events.size());
   const auto nobody = static_cast<std::uint32_t>(blocks.names.size());
   LossRise loss(blocks, steps);
-  for (const MemoryEvent* event : events) {
-    const Context context = contexts.at({event->thread, event->at});
+  const auto operation = [&](std::size_t i) {
+    const MemoryEvent& event = *events[i];
+    const Context context = contexts.at({event.thread, event.at});
     const bool forward = context.phase == Phase::forward || context.phase == Phase::recompute;
-    loss.add(*event, context);
-    log.push_back(
-        {event->at, event->address, event->bytes, forward ? context.block.value_or(nobody) : nobody});
-  }
+    loss.add(event, context);
+    return MemoryOperation{event.at, event.address, event.bytes,
+                           forward ? context.block.value_or(nobody) : nobody};
+  };
   std::optional<Bytes> start;
   const bool totals = !events.empty() && events.front()->allocated;
   if (totals) start = std::max(Bytes{}, *events.front()->allocated - events.front()->bytes);
-  RecordedMemory memory{.allocated = account(log, start, blocks.names.size()),
+  RecordedMemory memory{.allocated = account(events.size(), operation, start, blocks.names.size()),
                         .reserved = {},
                         .step_peaks = {},
                         .before_blocks = {},
-                        .loss_rises = loss.rises()};
-  log = {};  // as large as what comes next
+                        .loss_rises = {}};
+  memory.loss_rises = loss.rises();
   if (totals) take_totals(events, memory);
   memory.step_peaks = peaks_of(memory.allocated.curve, steps);
   memory.before_blocks = levels_before(memory.allocated, blocks, steps);

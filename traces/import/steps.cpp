@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace stowage {
 namespace {
@@ -32,17 +33,32 @@ void add_host(const KinetoTrace& trace, Extent& extent) {
   for (const MemoryEvent& event : trace.memory) extent.add(event.at, event.at + instant);
 }
 
+// In time order, each until the next one begins at the latest.
+std::vector<StepWindow> one_after_another(std::vector<StepWindow> steps) {
+  std::sort(steps.begin(), steps.end(), [](const StepWindow& a, const StepWindow& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  });
+  for (std::size_t i = 0; i + 1 < steps.size(); ++i)
+    steps[i].end = std::min(steps[i].end, steps[i + 1].begin);
+  std::erase_if(steps, [](const StepWindow& step) { return step.begin == step.end; });
+  return steps;
+}
+
 }  // namespace
 
 std::vector<StepWindow> marked_steps(const KinetoTrace& trace) {
-  std::vector<StepWindow> steps;
+  std::vector<bool> marks(trace.names.size());
+  for (NameTable::Id id = 0; id < marks.size(); ++id)
+    marks[id] = trace.names.text(id).starts_with("ProfilerStep#");
+  std::map<ThreadId, std::vector<StepWindow>> by_thread;
   for (const HostSpan& span : trace.host) {
-    if (span.kind != HostKind::annotation || span.begin == span.end) continue;
-    if (trace.names.text(span.name).starts_with("ProfilerStep#")) steps.push_back({span.begin, span.end});
+    if (span.kind == HostKind::annotation && marks[span.name])
+      by_thread[span.thread].push_back({span.begin, span.end});
   }
-  std::sort(steps.begin(), steps.end(),
-            [](const StepWindow& a, const StepWindow& b) { return a.begin < b.begin; });
-  return steps;
+  const auto most = std::max_element(by_thread.begin(), by_thread.end(), [](const auto& a, const auto& b) {
+    return a.second.size() < b.second.size();
+  });
+  return most == by_thread.end() ? std::vector<StepWindow>() : one_after_another(std::move(most->second));
 }
 
 std::vector<StepWindow> find_steps(const KinetoTrace& trace, const Blocks& blocks) {

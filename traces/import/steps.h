@@ -15,7 +15,9 @@ struct StepWindow {
   bool holds(Nanos at) const { return begin <= at && at < end; }
 };
 
-// The steps that the profiler marked ("ProfilerStep#7"), in time order. Empty where it marked none.
+// The steps that the profiler marked ("ProfilerStep#7"), in time order, none into the next. Where several
+// threads bear marks, as those of ranks in one file do, those of the thread with the most. Empty where it
+// marked none.
 std::vector<StepWindow> marked_steps(const KinetoTrace& trace);
 
 // The marked steps; else one from each time that the first block begins; else one that holds everything, on
