@@ -37,7 +37,7 @@ std::string plain(const std::string& name) {
 
 Gpu gpu_from(const JsonNode& node) {
   node.allow({"gpu", "id", "memory_mib", "half_tflops", "bandwidth_gb_per_second", "pcie", "lanes",
-              "usual_host_gib", "cards"});
+              "usual_host_gib", "cards", "matrix_workspace_kib"});
   Gpu gpu;
   gpu.name = node.at("gpu").string();
   gpu.id = node.at("id").string();
@@ -45,6 +45,10 @@ Gpu gpu_from(const JsonNode& node) {
   gpu.half_flops = node.at("half_tflops").number(0.1, 1e5) * tera;
   gpu.bandwidth = Rate{static_cast<std::int64_t>(node.at("bandwidth_gb_per_second").number(1, 1e5) * giga)};
   gpu.pcie = node.at("pcie").integer(3, 6);
+  constexpr std::int64_t usual_workspace_kib = 8320, most_workspace_kib = 1 << 20;
+  const auto workspace = node.find("matrix_workspace_kib");
+  gpu.matrix_workspace =
+      Bytes{1024 * (workspace ? workspace->integer(0, most_workspace_kib) : usual_workspace_kib)};
   if (const auto lanes = node.find("lanes")) gpu.lanes = lanes->integer(1, 32);
   if (const auto cards = node.find("cards")) gpu.cards = cards->integer(1, 64);
   gpu.usual_host = bytes_from(static_cast<double>(node.at("usual_host_gib").integer(1, 1 << 16)) * gib);

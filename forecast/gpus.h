@@ -18,7 +18,9 @@ struct Gpu {
   Rate bandwidth;  // of the device's own memory
   std::int64_t pcie = 4;  // generation
   std::int64_t lanes = 16;
-  Bytes usual_host;        // memory of a host that such a GPU is usually in
+  Bytes usual_host;  // memory of a host that such a GPU is usually in
+  // What PyTorch sets aside for cuBLAS, for each thread: 32 MiB from Hopper on, before 8 and an eighth.
+  Bytes matrix_workspace;
   std::int64_t cards = 1;  // of one board, or of one node as it is usually rented: they share the host
 
   bool operator==(const Gpu&) const = default;

@@ -8,9 +8,6 @@
 namespace stowage {
 namespace {
 
-// In units of `usual`: what leaving the start by a factor of e counts.
-constexpr double pull = 0.5;
-
 struct Problem {
   using Scalar = double;
   using InputType = Eigen::VectorXd;
@@ -18,13 +15,13 @@ struct Problem {
   using JacobianType = Eigen::MatrixXd;
   enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
 
-  const std::vector<double>& start;
+  const std::vector<Prior>& priors;
   std::size_t rows;
   const std::function<double(const std::vector<double>&, std::size_t)>& residual;
   double usual;
 
-  int inputs() const { return static_cast<int>(start.size()); }
-  int values() const { return static_cast<int>(rows + start.size()); }
+  int inputs() const { return static_cast<int>(priors.size()); }
+  int values() const { return static_cast<int>(rows + priors.size()); }
 
   int operator()(const Eigen::VectorXd& at, Eigen::VectorXd& out) const {
     const std::vector<double> constants(at.data(), at.data() + at.size());
@@ -32,8 +29,8 @@ struct Problem {
       const double r = residual(constants, i) / usual;
       out[static_cast<Eigen::Index>(i)] = std::copysign(std::sqrt(2 * (std::sqrt(1 + r * r) - 1)), r);
     }
-    for (std::size_t i = 0; i < start.size(); ++i)
-      out[static_cast<Eigen::Index>(rows + i)] = pull * (constants[i] - start[i]);
+    for (std::size_t i = 0; i < priors.size(); ++i)
+      out[static_cast<Eigen::Index>(rows + i)] = priors[i].pull * (constants[i] - priors[i].value);
     return 0;
   }
 };
@@ -41,15 +38,15 @@ struct Problem {
 }  // namespace
 
 std::vector<double> least_squares(
-    const std::vector<double>& start, std::size_t rows,
+    const std::vector<Prior>& priors, std::size_t rows,
     const std::function<double(const std::vector<double>&, std::size_t)>& residual, double usual) {
-  const Problem problem{start, rows, residual, usual};
+  const Problem problem{priors, rows, residual, usual};
   Eigen::NumericalDiff<Problem> differentiated(problem, 1e-10);
   Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Problem>> solver(differentiated);
   constexpr int most_evaluations = 4000;
   solver.parameters.maxfev = most_evaluations;
-  Eigen::VectorXd constants =
-      Eigen::Map<const Eigen::VectorXd>(start.data(), static_cast<Eigen::Index>(start.size()));
+  Eigen::VectorXd constants(static_cast<Eigen::Index>(priors.size()));
+  for (std::size_t i = 0; i < priors.size(); ++i) constants[static_cast<Eigen::Index>(i)] = priors[i].value;
   solver.minimize(constants);
   return {constants.data(), constants.data() + constants.size()};
 }

@@ -51,7 +51,8 @@ BlockCost block_cost(const Family& family, const GroupShape& shape, const Traine
 
   BlockCost cost;
   cost.input = unit;
-  cost.attention_kept = unit * attended * part;
+  // Keys and values are a quarter of what is kept; most code repeats them to the width of the queries.
+  cost.attention_kept = unit * attended * (1 + part) / 2;
   cost.ffn_kept = batch * tokens * hidden * number * (shape.ffn_gated ? 3 : 1);
   // Query, key, value and output take an input each; of a further attention, over text, two are short.
   cost.projected = unit * (4 * attended - 2 * further + (ffn_matrices > 0 ? ffn_matrices - 1 : 0)) +
@@ -67,6 +68,7 @@ BlockCost block_cost(const Family& family, const GroupShape& shape, const Traine
     cost.scores_kept = 2 * batch * number * as_double(shape.weights.heads) * (all_pairs + image_pairs);
   cost.projections = as_double(shape.weights.streams) * (4 * (attended > 0 ? 1 : 0) + ffn_matrices) +
                      4 * (attended > 1 ? attended - 1 : 0);
+  if (shape.weights.projections) cost.projections = as_double(*shape.weights.projections);
   return cost;
 }
 

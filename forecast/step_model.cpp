@@ -51,6 +51,13 @@ double passes(const Situation& situation) {
 
 using Constants = std::vector<double>;
 
+// The host runs ahead of the device: of launching and computing the longer counts, and some of the other
+// where both take as long.
+double together(double launching, double computing) {
+  constexpr double n = 1.5;
+  return std::pow(std::pow(launching, n) + std::pow(computing, n), 1 / n);
+}
+
 double at(const Constants& constants, std::size_t index) {
   return std::exp(constants[index]);
 }
@@ -86,6 +93,12 @@ double weights_of(const Constants& m, const Situation& situation) {
   return each * (cost.block_weights + cost.other_weights);
 }
 
+// PyTorch keeps a workspace for cuBLAS for each thread that multiplies, the forward's and the backward's.
+double matrix_workspace(const Gpu& gpu) {
+  constexpr double threads = 2;
+  return threads * static_cast<double>(gpu.matrix_workspace.value);
+}
+
 double bytes_of_step(const Constants& m, const Situation& situation) {
   const FamilyCost& cost = situation.cost;
   const TrainedShape& training = situation.training;
@@ -94,7 +107,8 @@ double bytes_of_step(const Constants& m, const Situation& situation) {
   const double blocks =
       cost.blocks.input + kept_sum(m, situation.checkpointed ? cost.largest : cost.blocks, training);
   return weights_of(m, situation) + trained + at(m, constant_gib) * gib_bytes +
-         at(m, workspace_units) * cost.largest.input + outside + blocks + cost.epilogue;
+         matrix_workspace(*situation.gpu) + at(m, workspace_units) * cost.largest.input + outside + blocks +
+         cost.epilogue;
 }
 
 double rate_of(const Constants& t, const std::vector<std::string>& gpus, const Gpu& gpu,
@@ -114,25 +128,33 @@ double seconds_of_step(const Constants& t, const std::vector<std::string>& gpus,
   if (training.recipe.streamed_weights) launch *= at(t, launch_of_streams);
   const double work = all.linear_flops + all.attention_flops;
   return passes(situation) *
-         (launch * all.projections + work / rate_of(t, gpus, *situation.gpu, training.precision));
+         together(launch * all.projections, work / rate_of(t, gpus, *situation.gpu, training.precision));
 }
 
-const Constants& memory_start() {
-  static const Constants start = [] {
-    Constants m{13, 1.2, 0.4, 6, 1.9, 0.8, 0.2, 15, 1.05, 0.05};
-    for (double& value : m) value = std::log(value);
-    return m;
-  }();
-  return start;
+// A constant by its usual value. One that physics bounds, as no GPU is used to the full, is held more firmly.
+constexpr double loose = 0.5, firm = 8;
+
+Prior usually(double value, double pull = loose) {
+  return {std::log(value), pull};
 }
 
-const Constants& time_start() {
-  static const Constants start = [] {
-    Constants t{4e-4, 1e-3, 1e-3, 5e-4, 0.35, 0.3, 0.25, 0.3, 1.4, 1.4};
-    for (double& value : t) value = std::log(value);
-    return t;
-  }();
-  return start;
+std::vector<Prior> memory_priors() {
+  return {usually(13),  usually(1.2), usually(0.4), usually(6),    usually(1.9),
+          usually(0.8), usually(0.2), usually(15),  usually(1.05), usually(0.05)};
+}
+
+std::vector<Prior> time_priors(std::size_t gpus) {
+  std::vector<Prior> priors{usually(4e-4),      usually(1e-3),       usually(1e-3),       usually(5e-4),
+                            usually(0.3, firm), usually(0.27, firm), usually(0.21, firm), usually(0.27, firm),
+                            usually(1.4),       usually(1.4)};
+  for (std::size_t i = 0; i < gpus; ++i) priors.push_back(usually(1, firm));
+  return priors;
+}
+
+Constants values_of(const std::vector<Prior>& priors) {
+  Constants values;
+  for (const Prior& prior : priors) values.push_back(prior.value);
+  return values;
 }
 
 }  // namespace
@@ -149,7 +171,7 @@ Situation situation(const Family& family, std::string label, const TrainedShape&
           family_cost(family, training)};
 }
 
-StepModel::StepModel() : memory_(memory_start()), time_(time_start()) {}
+StepModel::StepModel() : memory_(values_of(memory_priors())), time_(values_of(time_priors(0))) {}
 
 StepModel StepModel::fitted(const std::vector<MeasuredStep>& rows) {
   StepModel model;
@@ -161,20 +183,29 @@ StepModel StepModel::fitted(const std::vector<MeasuredStep>& rows) {
     if (std::find(model.gpus_.begin(), model.gpus_.end(), gpu) == model.gpus_.end())
       model.gpus_.push_back(gpu);
   }
-  model.time_.resize(time_constants + model.gpus_.size(), 0);
+  model.time_ = values_of(time_priors(model.gpus_.size()));
   if (used.empty()) return model;
+  // A family counts as one, however many rows it has.
+  constexpr double rows_of_one = 4;
+  std::vector<double> weights;
+  for (const MeasuredStep* row : used) {
+    const auto own = std::count_if(used.begin(), used.end(), [&](const MeasuredStep* other) {
+      return other->situation.family->name == row->situation.family->name;
+    });
+    weights.push_back(std::sqrt(rows_of_one / static_cast<double>(own)));
+  }
   // Errors beyond these count by their size, not by its square: some families are not like the rest.
   constexpr double usual_memory_error = 0.05, usual_time_error = 0.2;
   model.memory_ = least_squares(
-      model.memory_, used.size(),
+      memory_priors(), used.size(),
       [&](const Constants& m, std::size_t i) {
-        return std::log(bytes_of_step(m, used[i]->situation) / used[i]->bytes);
+        return weights[i] * std::log(bytes_of_step(m, used[i]->situation) / used[i]->bytes);
       },
       usual_memory_error);
   model.time_ = least_squares(
-      model.time_, used.size(),
+      time_priors(model.gpus_.size()), used.size(),
       [&](const Constants& t, std::size_t i) {
-        return std::log(seconds_of_step(t, model.gpus_, used[i]->situation) / used[i]->seconds);
+        return weights[i] * std::log(seconds_of_step(t, model.gpus_, used[i]->situation) / used[i]->seconds);
       },
       usual_time_error);
   return model;

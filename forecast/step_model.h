@@ -9,14 +9,14 @@
 //     scores extra    by how weights are held: quantising on the way keeps copies of what enters each
 //     projection
 //
-//   time     passes x projections x launch + passes x multiplications / (the GPU's rate x efficiency)
+//   time     passes x (projections x launch, together with multiplications / (the GPU's rate x efficiency))
 //     passes   forward and backward are two; with every block checkpointed three
 //     launch   what the host and small kernels take for one projection and what goes with it, however fast
 //     the
 //              GPU; by how weights are held, more with Kronecker adapters and with streamed weights
 //     efficiency  of everything else, of the GPU and by how weights are held
 //
-// A sum of both: small steps take as long on any GPU, large ones by its rate.
+// The longer of both counts most: small steps take as long on any GPU, large ones by its rate.
 #pragma once
 
 #include <array>

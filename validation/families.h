@@ -21,6 +21,8 @@ struct GroupWeights {
   std::int64_t query_width = 0, key_value_width = 0;  // of an attention's projections
   std::int64_t streams = 1;                           // 2: image and text tokens have weights of their own
   double modulation = 0;                              // further weights, in squares of the width
+  std::optional<std::int64_t> projections =
+      {};  // matrices that a block multiplies with, if the shape says fewer
   std::optional<std::int64_t> parameters = {};  // of one block, where the shape does not say them (experts)
 
   bool operator==(const GroupWeights&) const = default;

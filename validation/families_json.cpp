@@ -35,6 +35,8 @@ GroupWeights weights_of(const JsonNode& node, std::int64_t width) {
   weights.key_value_width = integer_or(node, "key_value_width", weights.query_width, 1, most_width);
   weights.streams = integer_or(node, "streams", 1, 1, 2);
   if (const auto value = node.find("modulation")) weights.modulation = value->number(0, most_modulation);
+  constexpr std::int64_t most_projections = 1000;
+  if (const auto value = node.find("projections")) weights.projections = value->integer(1, most_projections);
   if (const auto value = node.find("parameters")) weights.parameters = value->integer(1, most_parameters);
   return weights;
 }
@@ -42,7 +44,7 @@ GroupWeights weights_of(const JsonNode& node, std::int64_t width) {
 BlockGroup group_of(const JsonNode& node) {
   node.allow({"name", "blocks", "width", "image_tokens", "text_tokens", "attentions", "image_attentions",
               "ffn_width", "ffn_gated", "checkpointing", "output_read_later", "heads", "query_width",
-              "key_value_width", "streams", "modulation", "parameters"});
+              "key_value_width", "streams", "modulation", "parameters", "projections"});
   BlockGroup group;
   group.name = node.at("name").string();
   group.blocks = node.at("blocks").integer(1, most_blocks);

@@ -36,7 +36,8 @@ TEST_CASE("a fit passes a wrong row by") {
     const double x = static_cast<double>(i);
     return at[0] + at[1] * x - (2 + 3 * x + (i == 5 ? 50 : 0));
   };
-  const std::vector<double> fitted = least_squares({1.5, 2.5}, 11, residual, 0.01);
+  const std::vector<double> fitted =
+      least_squares(std::vector<Prior>{{1.5, 0.01}, {2.5, 0.01}}, 11, residual, 0.01);
   REQUIRE(fitted[0] == Approx(2).margin(0.05));
   REQUIRE(fitted[1] == Approx(3).margin(0.05));
 }
@@ -51,7 +52,7 @@ TEST_CASE("without rows a fit stays where it starts") {
 // what is left of the next row's variance is 0.04 - 0.03 x 0.03 / 0.04.
 TEST_CASE("a row tells of its family, and of no other") {
   const Family a = named("a"), b = named("b"), c = named("c");
-  const Gpu gpu{"g", "g", Bytes{1}, 1, Rate{1}, 4, 16, Bytes{1}, 1};
+  const Gpu gpu{"g", "g", Bytes{1}, 1, Rate{1}, 4, 16, Bytes{1}, Bytes{}, 1};
   const auto step = [&](const Family& family) { return situation(family, family.name, {}, gpu, false); };
   const Effects effects({step(a), step(b)}, {0.4, 0.0}, sizes);
   const Effect same = effects.of(step(a)), other = effects.of(step(c));
