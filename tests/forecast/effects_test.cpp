@@ -44,7 +44,8 @@ TEST_CASE("a fit passes a wrong row by") {
 
 TEST_CASE("without rows a fit stays where it starts") {
   const auto fitted = least_squares(
-      {1, 2}, 0, [](const std::vector<double>&, std::size_t) { return 0.0; }, 1);
+      std::vector<Prior>{{1, 0.5}, {2, 0.5}}, 0, [](const std::vector<double>&, std::size_t) { return 0.0; },
+      1);
   REQUIRE(fitted == std::vector<double>{1, 2});
 }
 
