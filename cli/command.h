@@ -33,6 +33,7 @@ class Command {
 };
 
 std::unique_ptr<Command> compare_command();
+std::unique_ptr<Command> explain_command();
 std::unique_ptr<Command> export_command();
 std::unique_ptr<Command> import_command();
 std::unique_ptr<Command> replay_command();

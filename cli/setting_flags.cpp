@@ -107,12 +107,12 @@ std::int64_t parse_value(const SettingFlag& setting, const std::string& text) {
   return parse_size(setting.flag, text).value;
 }
 
+}  // namespace
+
 std::string value_text(const SettingFlag& setting, std::int64_t value) {
   const auto* choice = std::get_if<ChoiceValue>(&setting.value);
   return choice ? std::string(choice->names[static_cast<std::size_t>(value)]) : std::to_string(value);
 }
-
-}  // namespace
 
 std::span<const SettingFlag> setting_flags() {
   return table;

@@ -37,6 +37,9 @@ struct SettingFlag {
 
 std::span<const SettingFlag> setting_flags();
 
+// As it is written after the flag: "recompute", "4".
+std::string value_text(const SettingFlag& setting, std::int64_t value);
+
 // An error that names a setting by its key, told of its flag; others as they are.
 InputError told_of_flag(const InputError& error);
 
