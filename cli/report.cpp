@@ -4,12 +4,10 @@
 #include <thread>
 
 #include "cli/command.h"
-#include "cli/comparison.h"
-#include "cli/free_tuning.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/prediction.h"
-#include "cli/quantity.h"
+#include "cli/report_draft.h"
 #include "cli/report_page.h"
 #include "traces/error.h"
 #include "traces/file.h"
@@ -30,30 +28,6 @@ std::vector<NamedTimeline> read_timelines(const std::vector<std::string>& files)
   std::stable_partition(timelines.begin(), timelines.end(),
                         [](const NamedTimeline& each) { return each.timeline.source == "simulated"; });
   return timelines;
-}
-
-// "predicted", and "measured 2" for the second of its kind.
-std::string title_among(const std::vector<ReportTimeline>& before, const Timeline& timeline) {
-  const auto same = std::count_if(before.begin(), before.end(), [&](const ReportTimeline& each) {
-    return each.timeline.source == timeline.source;
-  });
-  const std::string word = timeline.source == "simulated" ? "predicted" : "measured";
-  return same == 0 ? word : word + " " + std::to_string(same + 1);
-}
-
-std::string alone_sentence(const Timeline& timeline) {
-  return std::string(timeline.source == "simulated" ? "Predicted" : "Measured") + ": a step takes " +
-         readable(timeline.step) + ", of which " + readable(timeline.step - timeline.compute) +
-         " waiting, and at most " + readable(peak(timeline.memory.device)) + " on the device.";
-}
-
-std::string beside_sentence(const Timeline& predicted, const ReportTimeline& measured) {
-  const Comparison comparison = compare(predicted, measured.timeline);
-  std::string title = measured.title;
-  title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
-  return title + ": " + readable(measured.timeline.step) + " a step (" +
-         change(comparison.step.difference()) + ") and " + readable(peak(measured.timeline.memory.device)) +
-         " on the device (" + change(comparison.device_peak.difference()) + ").";
 }
 
 class ReportCommand final : public Command {
@@ -81,14 +55,17 @@ class ReportCommand final : public Command {
 
   Answer run(Output& output) override {
     check_flags();
-    Report report;
     std::vector<NamedTimeline> timelines = read_timelines(files_);
-    if (!profile_.empty())
-      describe_model(report, timelines, output);
+    ReportDraft draft;
+    if (!trainer_settings_.empty()) draft.text("The trainer's settings", read_file(trainer_settings_));
+    if (profile_.empty())
+      draft.budget(memory_.vram, memory_.host_ram);
     else
-      report.device_budget = memory_.vram, report.host_budget = memory_.host_ram;
-    for (NamedTimeline& each : timelines) add(report, std::move(each), output);
-    finish(report);
+      describe_model(draft, timelines, output);
+    for (NamedTimeline& each : timelines)
+      if (!draft.add(std::move(each.timeline)))
+        output.warn(each.file + " did not run this plan to its end: its memory is shown as a total");
+    const Report report = std::move(draft).finish();
     const std::string page = report_page(report);
     write_file(output_, page);
     for (const std::string& sentence : report.answer) output.answer(sentence);
@@ -110,57 +87,27 @@ class ReportCommand final : public Command {
   }
 
   // With a plan, or with nothing measured, there is a prediction; without a plan it is of the best one.
-  void describe_model(Report& report, std::vector<NamedTimeline>& timelines, Output& output) {
-    report.profile = read_profile(profile_);
+  void describe_model(ReportDraft& draft, std::vector<NamedTimeline>& timelines, Output& output) const {
+    const Profile profile = read_profile(profile_);
     const Machine machine = memory_.apply(read_machine(machine_));
-    report.device_budget = machine.device.usable();
-    report.host_budget = machine.host.memory;
-    table_.emplace(*report.profile);
+    const BlockTable table(profile);
+    for (const NamedTimeline& each : timelines)
+      if (each.timeline.name != profile.name)
+        output.warn(each.file + " is of the profile \"" + each.timeline.name + "\", not of \"" +
+                    profile.name + "\"");
     blaming(profile_, [&] {
-      const Tuning tuning =
-          run_tuning(*table_, machine, {}, std::max(1U, std::thread::hardware_concurrency()));
-      report.tuned = tuning.result;
-      if (plan_.any())
-        adopt(report, plan_.choose(*report.profile, *table_), machine, output);
-      else if (timelines.empty())
-        adopt(report, {tuning.result.best.value_or(tuning.result.least).plan, {}}, machine, output);
-      if (predicted_) report.answer.push_back(sentence(*predicted_, machine));
+      const Tuning tuning = run_tuning(table, machine, {}, std::max(1U, std::thread::hardware_concurrency()));
+      draft.model(profile, machine, tuning.result);
+      if (!plan_.any() && !timelines.empty()) return;
+      const Expansion expansion = plan_.any()
+                                      ? plan_.choose(profile, table)
+                                      : Expansion{tuning.result.best.value_or(tuning.result.least).plan, {}};
+      for (const std::string& warning : expansion.warnings) output.warn(warning);
+      const Predicted predicted = predict(table, expansion.plan, machine);
+      draft.plan(table, expansion.plan, predicted);
+      const bool simulated = !timelines.empty() && timelines.front().timeline.source == "simulated";
+      if (!simulated) timelines.insert(timelines.begin(), {"the prediction", predicted.timeline});
     });
-    const bool simulated = !timelines.empty() && timelines.front().timeline.source == "simulated";
-    if (predicted_ && !simulated) timelines.insert(timelines.begin(), {"", predicted_->timeline});
-  }
-
-  void adopt(Report& report, const Expansion& expansion, const Machine& machine, Output& output) {
-    for (const std::string& warning : expansion.warnings) output.warn(warning);
-    predicted_ = predict(*table_, expansion.plan, machine);
-    report.plan = {summary(*table_, expansion.plan), expansion.plan, predicted_->outcome.run};
-  }
-
-  void add(Report& report, NamedTimeline from, Output& output) const {
-    if (report.profile && from.timeline.name != report.profile->name)
-      output.warn(from.file + " is of the profile \"" + from.timeline.name + "\", not of \"" +
-                  report.profile->name + "\"");
-    ReportTimeline shown{title_among(report.timelines, from.timeline), std::move(from.timeline), {}};
-    if (predicted_) {
-      shown.kinds =
-          composition(predicted_->program, shown.timeline, predicted_->machine.host.pinned_rounding);
-      if (!shown.kinds)
-        output.warn(from.file + " did not run this plan to its end: its memory is shown as a total");
-    }
-    report.timelines.push_back(std::move(shown));
-  }
-
-  void finish(Report& report) const {
-    if (report.answer.empty()) report.answer.push_back(alone_sentence(report.timelines.front().timeline));
-    for (std::size_t i = 1; i < report.timelines.size(); ++i)
-      report.answer.push_back(beside_sentence(report.timelines.front().timeline, report.timelines[i]));
-    report.name = report.profile ? report.profile->name : report.timelines.front().timeline.name;
-    if (!trainer_settings_.empty())
-      report.texts.push_back({"The trainer's settings", read_file(trainer_settings_)});
-    if (!report.plan) return;
-    if (report.plan->plan.settings)
-      report.texts.push_back({"As flags of stowage", flags_of(*report.plan->plan.settings)});
-    report.texts.push_back({"As a plan file", to_json(report.plan->plan, *report.profile)});
   }
 
   std::string json_of(const Report& report, std::size_t bytes) const {
@@ -175,8 +122,6 @@ class ReportCommand final : public Command {
   std::string output_, profile_, machine_, trainer_settings_;
   MemoryFlags memory_;
   PlanFlags plan_;
-  std::optional<BlockTable> table_;
-  std::optional<Predicted> predicted_;
 };
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "cli/quantity.h"
+#include "cli/report_draft.h"
+#include "cli/report_page.h"
 #include "cli/table.h"
 #include "cli/torch_measuring.h"
 #include "cli/torch_shortage.h"
@@ -73,7 +75,7 @@ bool Demonstration::run() {
   bool same = true;
   for (const Trial& trial : trials)
     same = same && (trial.training.shortage || losses_of(trial.training) == losses_of(plain.training));
-  write_files(trials.back());
+  write_files(trials.back(), tuning);
   tell(trials, same);
   tell_drift(plain);
   tell_next();
@@ -132,11 +134,19 @@ Plan Demonstration::plan_of(const Settings& settings) const {
   return expand(*table_, settings).plan;
 }
 
-void Demonstration::write_files(const Trial& tuned) const {
-  write_file(path("predicted.json"), to_json(tuned.predicted.timeline));
-  if (tuned.training.steps.empty()) return;
-  write_file(path("measured.json"), to_json(tuned.training.timeline));
-  write_file(path("trace.json"), to_chrome_trace({tuned.predicted.timeline, tuned.training.timeline}));
+void Demonstration::write_files(const Trial& tuned, const Tuning& tuning) const {
+  const Timeline &predicted = tuned.predicted.timeline, &measured = tuned.training.timeline;
+  write_file(path("predicted.json"), to_json(predicted));
+  ReportDraft draft;
+  draft.model(profile_, machine_, tuning.result);
+  draft.plan(*table_, tuned.plan, tuned.predicted);
+  draft.add(predicted);
+  if (!tuned.training.steps.empty()) {
+    draft.add(measured);
+    write_file(path("measured.json"), to_json(measured));
+    write_file(path("trace.json"), to_chrome_trace({predicted, measured}));
+  }
+  write_file(path("report.html"), report_page(std::move(draft).finish()));
 }
 
 void Demonstration::tell(const std::vector<Trial>& trials, bool same_losses) {
@@ -179,9 +189,10 @@ void Demonstration::tell_drift(const Trial& plain) {
 
 void Demonstration::tell_next() {
   const std::string folder = options_.folder;
-  output_.say("\nWhat to try next:\n  stowage compare " + folder + "/predicted.json " + folder +
-              "/measured.json\n  stowage tune " + folder + "/profile.json --machine " + folder +
-              "/machine.json --vram " + std::to_string(machine_.device.memory.value * 4 / 5) +
+  output_.say("\nWhat to try next:\n  open " + folder + "/report.html in a browser\n  stowage compare " +
+              folder + "/predicted.json " + folder + "/measured.json\n  stowage tune " + folder +
+              "/profile.json --machine " + folder + "/machine.json --vram " +
+              std::to_string(machine_.device.memory.value * 4 / 5) +
               "\n  stowage train --data YOUR_TEXT --vram " + std::to_string(machine_.device.memory.value) +
               " --autotune\n  open " + folder + "/trace.json in https://ui.perfetto.dev");
 }

@@ -2,6 +2,7 @@
 // and compares what happened with what was predicted. Leaves its files in a folder:
 //
 //   profile.json  machine.json  plan.json  predicted.json  measured.json  trace.json (for Perfetto)
+//   report.html
 #pragma once
 
 #include <optional>
@@ -47,7 +48,7 @@ class Demonstration {
   Plan plan_of(const Settings& settings) const;
   Bytes chosen_budget() const;
   std::string path(const char* name) const { return options_.folder + "/" + name; }
-  void write_files(const Trial& tuned) const;
+  void write_files(const Trial& tuned, const Tuning& tuning) const;
   void tell(const std::vector<Trial>& trials, bool same_losses);
   void tell_drift(const Trial& plain);
   void tell_next();

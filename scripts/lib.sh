@@ -35,3 +35,16 @@ compile_jobs() {
   local jobs=$(($(nproc) < by_memory ? $(nproc) : by_memory))
   echo $((jobs > 0 ? jobs : 1))
 }
+
+# python_with REQUIREMENTS: prints a Python that has them, from PyPI, made once in $STOWAGE_CACHE (default ~/.cache/stowage).
+python_with() {
+  local folder
+  folder=${STOWAGE_CACHE:-$HOME/.cache/stowage}/python-$(sha256sum "$1" | cut -c -16)
+  if [ ! -e "$folder/complete" ]; then
+    rm -rf "$folder"
+    python3 -m venv "$folder" >&2 || fail "python3 cannot make a virtual environment in $folder"
+    "$folder/bin/pip" install --quiet --disable-pip-version-check -r "$1" >&2 || fail "PyPI did not give what $1 lists"
+    touch "$folder/complete"
+  fi
+  echo "$folder/bin/python"
+}

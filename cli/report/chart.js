@@ -52,12 +52,12 @@ class TimeAxis {
 }
 
 // A name of style.css, as it stands in the theme of the moment.
-let styleNow = null;
+const colours = new Map();
 function colour(name) {
-  styleNow = styleNow || getComputedStyle(document.documentElement);
-  return styleNow.getPropertyValue('--' + name).trim();
+  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim());
+  return colours.get(name);
 }
-function themeChanged() { styleNow = null; }
+function themeChanged() { colours.clear(); }
 
 function mixed(foreground, share) {
   return `color-mix(in srgb, ${foreground} ${Math.round(share * 100)}%, transparent)`;

@@ -159,7 +159,8 @@ showGaps(laneChart);
 showMemory(memory);
 showBudgets();
 byId('stalls').append(stallsTable(runs, data.timelines));
-showBlocks(laneChart);
 if (data.texts.length > 0) byId('texts').append(...data.texts.map(copyBox));
 else drop('copy');
 listenToTheme();
+// After the first view: a thousand rows take as long as all the rest.
+requestAnimationFrame(() => setTimeout(() => showBlocks(laneChart)));

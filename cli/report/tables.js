@@ -22,10 +22,12 @@ function stallsTable(lanes, runs) {
       element('tbody', {}, ...rows)));
 }
 
+const noTimes = { forward: 0, recompute: 0, backward: 0, waited: 0 };
+
 // What each block took in a run: forward, recompute and backward time, and what its steps waited.
 function blockTimes(run) {
-  const blocks = [];
-  const at = (block) => (blocks[block] = blocks[block] || { forward: 0, recompute: 0, backward: 0, waited: 0 });
+  const blocks = new Map();
+  const at = (block) => blocks.get(block) || blocks.set(block, { ...noTimes }).get(block);
   run.spans.kind.forEach((_, row) => {
     const kind = run.kind(row), block = run.spans.block[row];
     if (block !== null && kind in { forward: 1, recompute: 1, backward: 1 }) at(block)[kind] += run.spans.length[row];
@@ -38,23 +40,24 @@ class BlockTable {
   constructor(holder, runs, onChoose) {
     Object.assign(this, { holder, runs, onChoose, order: 0, falling: false });
     this.times = runs.map(blockTimes);
-    const count = Math.max(data.blocks ? data.blocks.length : 0, ...this.times.map((each) => each.length));
-    this.blocks = Array.from({ length: count }, (_, block) => block);
+    const known = data.blocks ? data.blocks.keys() : [];  // a timeline may count them as it likes
+    this.blocks = [...new Set([...known, ...this.times.flatMap((run) => [...run.keys()])])].sort((a, b) => a - b);
     this.columns = this.columnsOf();
     this.draw();
   }
   columnsOf() {
-    const time = (i, what) => (block) => ((this.times[i] || [])[block] || {})[what] || 0;
+    const known = (block) => data.blocks[block] || { plan: '', saved_bytes: 0, weight_bytes: 0 };
+    const time = (i, what) => (block) => (this.times[i].get(block) || noTimes)[what];
     const columns = [{ title: 'Block', of: (block) => block, show: (block) => blockName(block), fixed: true }];
-    if (data.blocks && data.plan) columns.push({ title: 'Plan', of: (block) => data.blocks[block].plan, words: true });
-    const phases = ['forward', 'recompute', 'backward', 'waited'].filter((phase) => this.times.some((run) => run.some((block) => block && block[phase])));
-    for (const phase of phases) columns.push({ title: startsWithCapital(phase), of: time(0, phase), unit: duration, beside: time(1, phase) });
+    if (data.blocks && data.plan) columns.push({ title: 'Plan', of: (block) => known(block).plan, words: true });
+    const phases = ['forward', 'recompute', 'backward', 'waited'].filter((phase) => this.times.some((run) => [...run.values()].some((block) => block[phase])));
+    for (const phase of phases) columns.push({ title: startsWithCapital(phase), of: time(0, phase), unit: duration, beside: this.runs.length > 1 && time(1, phase) });
     if (this.runs.length > 1) columns.push({ title: 'Computing longer by', of: (block) => this.longer(block), unit: duration, note: (block) => this.longerShare(block) });
-    if (data.blocks) columns.push({ title: 'Saved', of: (block) => data.blocks[block].saved_bytes, unit: size }, { title: 'Weights', of: (block) => data.blocks[block].weight_bytes, unit: size });
+    if (data.blocks) columns.push({ title: 'Saved', of: (block) => known(block).saved_bytes, unit: size }, { title: 'Weights', of: (block) => known(block).weight_bytes, unit: size });
     return columns;
   }
   computing(run, block) {
-    const { forward, recompute, backward } = run[block] || { forward: 0, recompute: 0, backward: 0 };
+    const { forward, recompute, backward } = run.get(block) || noTimes;
     return forward + recompute + backward;
   }
   longer(block) { return this.computing(this.times[1], block) - this.computing(this.times[0], block); }
@@ -93,7 +96,7 @@ class BlockTable {
   cell(block, { of, unit, beside, note }) {
     if (!unit) return element('td', {}, of(block));
     const notes = [];
-    if (beside && this.runs.length > 1) notes.push(`${this.runs[1].title} ${unit(beside(block))}`);
+    if (beside) notes.push(`${this.runs[1].title} ${unit(beside(block))}`);
     if (note) notes.push(note(block));
     return element('td', { class: 'number' }, unit(of(block)), ...notes.map((text) => element('small', {}, text)));
   }

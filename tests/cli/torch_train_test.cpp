@@ -243,8 +243,8 @@ TEST_CASE("the demo runs the whole job") {
   REQUIRE(rows[0].at("measured").at("outcome").string() == "out_of_memory");
   REQUIRE(rows[2].at("measured").at("outcome").string() == "ran");
   REQUIRE(rows[2].at("measured").at("peak_bytes").integer() <= answer.at("budget_bytes").integer());
-  for (const char* file :
-       {"profile.json", "machine.json", "plan.json", "predicted.json", "measured.json", "trace.json"}) {
+  for (const char* file : {"profile.json", "machine.json", "plan.json", "predicted.json", "measured.json",
+                           "trace.json", "report.html"}) {
     INFO(file);
     REQUIRE(bench.place().holds(std::string("out/") + file));
   }
