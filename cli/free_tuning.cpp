@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "cli/interrupt.h"
 #include "cli/quantity.h"
 #include "plan/segments.h"
 #include "tuner/free/least_memory.h"
@@ -46,6 +47,7 @@ FreeTuning run_free_tuning(const BlockTable& table, const Machine& machine, cons
   FreeRequest request;
   request.budget = tuning.budget;
   request.threads = threads;
+  request.cancelled = Interrupt::requested;
   const std::optional<TunedPlan>& settled = tuning.result.best;
   const auto begin = std::chrono::steady_clock::now();
   FreeTuning found;
@@ -54,7 +56,8 @@ FreeTuning run_free_tuning(const BlockTable& table, const Machine& machine, cons
   found.best = settled;
   if (found.free.best && (!settled || found.free.best->run.step < settled->run.step))
     found.best = found.free.best;
-  if (!found.best) found.least = least_memory(table, machine, request, start);
+  if (!found.best)
+    found.least = Interrupt::requested() ? tuning.result.least : least_memory(table, machine, request, start);
   if (found.least && fits(found.least->run.peaks, tuning.budget)) found.best = found.least;
   found.elapsed = {std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()};
   if (found.best) found.best->plan.bound = found.free.bound;

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/free_tuning.h"
 #include "cli/inputs.h"
+#include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/trainer_target.h"
 #include "cli/tuning.h"
@@ -43,10 +44,13 @@ class TuneCommand final : public Command {
     if (target_.chosen())
       return target_.run(profile, machine, budget_with(machine, margin_.value_or(Bytes{})), plan_, output);
     const BlockTable table(profile);
-    const Tuning tuning = tuned(table, machine);
+    const Interrupt interrupt;
+    Tuning tuning = tuned(table, machine);
     const std::optional<TunedPlan> settled = tuning.result.best;
     std::optional<FreeTuning> free;
     if (plans_ == "free") free = run_free_tuning(table, machine, tuning, static_cast<unsigned>(threads_));
+    tuning.interrupted = Interrupt::requested();
+    if (tuning.interrupted) output.warn("interrupted: this is the best so far");
     const std::optional<TunedPlan>& best = free ? free->best : settled;
     if (best && !plan_.empty()) write_file(plan_, to_json(best->plan, profile));
     output.answer(free ? sentence(table, tuning, *free) : sentence(tuning));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "cli/interrupt.h"
 #include "cli/quantity.h"
 #include "cli/table.h"
 #include "traces/error.h"
@@ -68,7 +69,7 @@ Tuning run_tuning(const BlockTable& table, const Machine& machine, Bytes margin,
         "tuning: " + std::to_string(100 * progress.done / std::max<std::int64_t>(1, progress.total)) + " %";
     if (progress.fastest) text += ", fastest so far " + readable(*progress.fastest);
     line.show(text);
-    return true;
+    return !Interrupt::requested();
   };
   const auto begin = std::chrono::steady_clock::now();
   tuning.result = tune(table, machine, request);

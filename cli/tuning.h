@@ -15,6 +15,7 @@ struct Tuning {
   Bytes held_back;  // of the device's memory: reserved by the machine, and the margin
   TuneResult result;
   Nanos elapsed;
+  bool interrupted = false;  // by the user, before all was done
 
   // The device memory that a machine must have for anything to fit.
   Bytes least_device() const { return result.least_bytes() + held_back; }

@@ -28,6 +28,7 @@ std::string tuning_json(const Tuning& tuning, const std::optional<FreeTuning>& f
   const std::optional<TunedPlan>& best = free ? free->best : result.best;
   JsonWriter json;
   json.begin_object().field("outcome", best ? "ran" : "out_of_memory");
+  if (tuning.interrupted) json.field("interrupted", true);
   if (best) {
     write_run(json, best->run);
     json.key("plan").raw(to_json(best->plan, profile));

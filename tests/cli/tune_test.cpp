@@ -4,6 +4,7 @@
 
 #include "tests/catch.h"
 #include "tests/cli/process.h"
+#include "tests/plan/chain_profile.h"
 #include "tests/traces/refusal.h"
 #include "traces/file.h"
 #include "tuner/dialects/trainer.h"
@@ -52,6 +53,18 @@ TEST_CASE("five bytes less are had for nothing, by swapping weights") {
   REQUIRE(figure(answer, "peak_bytes") <= 212);
   REQUIRE(figure(answer, "null_peak_bytes") == 217);
   REQUIRE_FALSE(answer.at("null_fits").boolean());
+}
+
+TEST_CASE("interrupted, the search answers with the best so far") {
+  const Workplace workplace;
+  Profile profile = example_profile();
+  for (BlockProfile& block : profile.blocks) block.count = 250;
+  workplace.write("long.json", to_json(profile));
+  const Ended ended =
+      workplace.stowage("tune long.json --machine machine.json --vram 16000 --json", "timeout --preserve-status -s INT 2");
+  REQUIRE((ended.code == 0 || ended.code == 1));
+  REQUIRE(ended.json().at("interrupted").boolean());
+  REQUIRE(ended.err.find("the best so far") != std::string::npos);
 }
 
 TEST_CASE("the plan that is written is the plan that was predicted") {

@@ -165,6 +165,24 @@ TEST_CASE("what the search answers fits, is no slower than its start, and does n
   REQUIRE(found > static_cast<int>(cases(16)) / 8);
 }
 
+TEST_CASE("a search that is cancelled gives the best so far and the bound") {
+  const reference::Case random = reference::random_case(3);
+  Profile profile = random.profile;
+  profile.blocks.resize(1);
+  profile.blocks[0].count = 40;
+  const BlockTable table(profile);
+  FreeRequest request;
+  const Plan start = keep_all(table);
+  request.budget = just_enough(Engine(random.machine).simulate(compile(table, start)).run, 0);
+  request.budget.device.value -= request.budget.device.value / 10;
+  const FreeResult whole = search_free(table, random.machine, request, {start});
+  request.cancelled = [] { return true; };
+  const FreeResult cut = search_free(table, random.machine, request, {start});
+  REQUIRE(cut.evaluated < whole.evaluated / 4);
+  REQUIRE(cut.bound == whole.bound);
+  if (cut.best) REQUIRE(fits(cut.best->run.peaks, request.budget));
+}
+
 TEST_CASE("the least memory is what a search still finds, and no more") {
   for (std::uint64_t seed = 0; seed < cases(3); ++seed) {
     CAPTURE(seed);

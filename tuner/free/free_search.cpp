@@ -36,7 +36,7 @@ class FreeSearch {
         certificate_(table, machine),
         long_(table.size() > short_chain),
         most_improved_(long_ ? 2 : 16),
-        pricing_(table, machine, request.budget) {}
+        pricing_(table, machine, request.budget, request.cancelled) {}
 
   FreeResult run(const std::vector<Plan>& plans) {
     for (const Plan& plan : plans) price_and_offer(Draft(table_, plan));
@@ -92,6 +92,7 @@ void FreeSearch::sort_starts() {
 }
 
 void FreeSearch::price_and_offer(Draft draft) {
+  if (pricing_.cancelled()) return;
   const Merit merit = pricing_.price(draft);
   offer({merit, std::move(draft)});
 }
@@ -124,7 +125,7 @@ Start FreeSearch::best_way(const std::vector<Treated>& treated, const WeightLeve
 void FreeSearch::follow(const Direction& direction) {
   const Bytes room = certificate_.room(request_.budget, direction.away.most);
   Bytes now = room;
-  for (std::int64_t i = 0; i < tightened_most; ++i) {
+  for (std::int64_t i = 0; i < tightened_most && !pricing_.cancelled(); ++i) {
     const std::vector<Treated> treated = certificate_.draft(direction, now);
     if (treated.empty()) return;
     Start best = best_way(treated, direction.away);
@@ -163,7 +164,7 @@ void FreeSearch::begin_from(const std::vector<Direction>& directions, const std:
 
 // A long chain by a walk; a short one thoroughly. Returns how many plans it priced.
 std::int64_t FreeSearch::improve(Start& start) const {
-  Improvement pricing(table_, machine_, request_.budget);
+  Improvement pricing(table_, machine_, request_.budget, request_.cancelled);
   if (long_)
     start.merit = Walk(table_, pricing, price_of_excess(table_, machine_))
                       .improve(start.draft, request_.tries, *result_.bound);

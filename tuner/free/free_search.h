@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct FreeRequest {
   Budget budget;
   std::int64_t tries = 4000;  // simulations for each of a few plans that are improved
   unsigned threads = 1;
+  // Asked now and then, on any of the threads: true ends the search with the best so far. May be empty.
+  std::function<bool()> cancelled = {};
 };
 
 struct FreeResult {

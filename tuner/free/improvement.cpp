@@ -8,6 +8,8 @@
 namespace stowage {
 namespace {
 
+constexpr std::int64_t priced_between = 64;  // questions whether the search is cancelled
+
 // Blocks of one kind may take over each other's decisions.
 bool alike(const BlockTable& table, std::uint32_t a, std::uint32_t b) {
   const BlockRow &x = table.rows[a], &y = table.rows[b];
@@ -42,8 +44,13 @@ Merit merit_of(const Run& run, const Budget& budget) {
           run.step, peaks.on_device(), peaks.host};
 }
 
-Improvement::Improvement(const BlockTable& table, const Machine& machine, const Budget& budget)
-    : table_(table), budget_(budget), pricer_(table, machine), kinds_(kinds_of(table)) {
+Improvement::Improvement(const BlockTable& table, const Machine& machine, const Budget& budget,
+                         std::function<bool()> cancelled)
+    : table_(table),
+      budget_(budget),
+      pricer_(table, machine),
+      kinds_(kinds_of(table)),
+      cancelled_(std::move(cancelled)) {
   changes_ = changes_of_transfers();
   for (std::uint32_t block = 0; block < table.size(); ++block) {
     const std::vector<Change> more = changes_of(table, block);
@@ -52,13 +59,13 @@ Improvement::Improvement(const BlockTable& table, const Machine& machine, const 
 }
 
 Merit Improvement::price(Draft& draft) {
-  ++priced_;
+  if (++priced_ % priced_between == 0 && cancelled_) is_cancelled_ |= cancelled_();
   run_ = pricer_.price(draft.plan());
   return merit_of(run_, budget_);
 }
 
 bool Improvement::finished() const {
-  return priced_ >= last_try_ || (merit_.excess == Bytes{} && merit_.step <= enough_);
+  return is_cancelled_ || priced_ >= last_try_ || (merit_.excess == Bytes{} && merit_.step <= enough_);
 }
 
 template <class Change>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -29,7 +30,9 @@ Merit merit_of(const Run& run, const Budget& budget);
 // Not shared between threads: reuses its memory.
 class Improvement {
  public:
-  Improvement(const BlockTable& table, const Machine& machine, const Budget& budget);
+  // `cancelled`, unless empty, is asked every few plans priced: see FreeRequest.
+  Improvement(const BlockTable& table, const Machine& machine, const Budget& budget,
+              std::function<bool()> cancelled = {});
 
   // Tries what a block or the transfers may do otherwise, and blocks of one kind that exchange what they do,
   // of short chains two changes at once; takes each change that is for the better. Where nothing is, changes
@@ -40,6 +43,7 @@ class Improvement {
   Merit price(Draft& draft);
   const Run& run() const { return run_; }  // of the plan priced last
   std::int64_t priced() const { return priced_; }
+  bool cancelled() const { return is_cancelled_; }
   // Whether two blocks may exchange what they do.
   bool one_kind(std::uint32_t a, std::uint32_t b) const { return kinds_[a] == kinds_[b]; }
 
@@ -61,6 +65,8 @@ class Improvement {
   std::mt19937_64 dice_{1};
   Run run_;
   std::int64_t priced_ = 0, last_try_ = 0;
+  const std::function<bool()> cancelled_;
+  bool is_cancelled_ = false;
   Nanos enough_;
   Draft* draft_ = nullptr;
   Merit merit_;

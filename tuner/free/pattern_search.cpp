@@ -50,7 +50,7 @@ class PatternSearch {
           for (std::size_t part = 0; part < parts_.size(); ++part) change_part(part, step);
         change_whole();
       } while (better_);
-      if (merit_.excess == Bytes{}) return;
+      if (merit_.excess == Bytes{} || pricing_.cancelled()) return;
       excess_price_ *= dearer;
     }
   }
@@ -77,6 +77,7 @@ class PatternSearch {
 
   template <class Change>
   void attempt(const Change& change) {
+    if (pricing_.cancelled()) return;
     Pattern changed = pattern_;
     change(changed);
     if (changed == pattern_ || !allowed(changed)) return;

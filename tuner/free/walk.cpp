@@ -59,7 +59,8 @@ Merit Walk::improve(Draft& draft, std::int64_t tries, Nanos enough) {
   Draft now = draft;
   Merit merit = pricing_.price(draft), best = merit;
   const double first = worse_at_first * as_double(merit.step);
-  for (std::int64_t left = tries; left > 0 && (best.excess > Bytes{} || best.step > enough); --left) {
+  for (std::int64_t left = tries;
+       left > 0 && !pricing_.cancelled() && (best.excess > Bytes{} || best.step > enough); --left) {
     Draft changed = now;
     change(changed);
     if (changed == now) continue;
