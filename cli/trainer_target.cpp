@@ -132,7 +132,7 @@ std::unique_ptr<Dialect> TrainerTarget::dialect(const std::optional<Given>& give
   if (family.empty() && given && file.family)
     family = blaming(config_, [&] { return file.family(*given->config, given->format); });
   if (family.empty() && !word.empty())
-    throw InputError("--family", "", file.family ? "expected, or a --config that has " + word : "expected");
+    throw InputError("--family", "", "expected, or a --config that has " + word);
   return blaming(family_.empty() ? config_ : "--family", [&] { return trainer_->dialect(family); });
 }
 

@@ -73,7 +73,9 @@ std::unique_ptr<ConfigText> config_text(ConfigFormat format, std::string text) {
     case ConfigFormat::json:
       return json_config(std::move(text));
     case ConfigFormat::toml:
-      return toml_config(std::move(text));
+      return toml_config(std::move(text), false);
+    case ConfigFormat::flat_toml:
+      return toml_config(std::move(text), true);
     case ConfigFormat::yaml:
       return yaml_config(std::move(text));
     case ConfigFormat::flags:

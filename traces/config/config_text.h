@@ -22,9 +22,10 @@ std::string quoted_word(const std::string& word);
 ConfigValue value_of_word(const std::string& word);
 
 // `flags` are of a shell script, or arguments alone: "--key value", and "--key" for a switch that is on.
-// `assignments` are the same as "--key=value". `env` is lines of KEY=value.
-enum class ConfigFormat : std::uint8_t { json, toml, yaml, flags, assignments, env };
-inline constexpr std::array<std::string_view, 6> config_format_names = {"json",  "toml",  "yaml",
+// `assignments` are the same as "--key=value". `flat_toml` takes a key from whichever table has it. `env` is
+// lines of KEY=value.
+enum class ConfigFormat : std::uint8_t { json, toml, flat_toml, yaml, flags, assignments, env };
+inline constexpr std::array<std::string_view, 7> config_format_names = {"json",  "toml",  "toml", "yaml",
                                                                         "flags", "flags", "env"};
 
 class ConfigText {
@@ -50,7 +51,7 @@ class ConfigText {
 std::unique_ptr<ConfigText> config_text(ConfigFormat format, std::string text);
 
 std::unique_ptr<ConfigText> json_config(std::string text);
-std::unique_ptr<ConfigText> toml_config(std::string text);
+std::unique_ptr<ConfigText> toml_config(std::string text, bool flat);
 std::unique_ptr<ConfigText> yaml_config(std::string text);
 // Both spellings are read; what is new is written in the one that is asked for.
 std::unique_ptr<ConfigText> flags_config(std::string text, bool assigned);

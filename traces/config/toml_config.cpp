@@ -17,19 +17,21 @@ std::string toml_of(const ConfigValue& value) {
 
 class TomlConfig final : public ConfigText {
  public:
-  explicit TomlConfig(std::string text) : text_(std::move(text)) { parse(); }
+  TomlConfig(std::string text, bool flat) : text_(std::move(text)), flat_(flat) { parse(); }
 
-  std::optional<ConfigValue> value(std::string_view path) const override {
+  std::optional<ConfigValue> value(std::string_view key) const override {
+    const std::string path = place_of(key);
     const toml::node* node = table_.at_path(path).node();
     if (!node) return {};
     if (const auto* flag = node->as_boolean()) return flag->get();
     if (const auto* number = node->as_integer()) return number->get();
     if (const auto* number = node->as_floating_point()) return number->get();
     if (const auto* word = node->as_string()) return word->get();
-    throw InputError("", std::string(path), "expected true, false, a number or a string");
+    throw InputError("", path, "expected true, false, a number or a string");
   }
 
-  void put(std::string_view path, const ConfigValue& value) override {
+  void put(std::string_view key, const ConfigValue& value) override {
+    const std::string path = place_of(key);
     if (const toml::node* node = table_.at_path(path).node()) {
       const std::size_t begin = offset_of(text_, position(node->source().begin));
       text_.replace(begin, offset_of(text_, position(node->source().end)) - begin, toml_of(value));
@@ -40,7 +42,8 @@ class TomlConfig final : public ConfigText {
     parse();
   }
 
-  void drop(std::string_view path) override {
+  void drop(std::string_view key) override {
+    const std::string path = place_of(key);
     const toml::node* const node = table_.at_path(path).node();
     if (!node) return;
     refuse_inline(path);
@@ -52,6 +55,20 @@ class TomlConfig final : public ConfigText {
   std::string text() const override { return text_; }
 
  private:
+  // Of tables that have the key the last counts, as for those who join them.
+  std::string place_of(std::string_view key) const {
+    std::string place(key);
+    if (!flat_) return place;
+    std::size_t line = 0;
+    for (const auto& [name, node] : table_) {
+      const toml::table* const table = node.as_table();
+      if (!table || !table->contains(key) || node.source().begin.line < line) continue;
+      line = node.source().begin.line;
+      place = std::string(name.str()) + "." + std::string(key);
+    }
+    return place;
+  }
+
   static TextPosition position(const toml::source_position& at) { return {at.line, at.column}; }
 
   void parse() {
@@ -101,13 +118,14 @@ class TomlConfig final : public ConfigText {
   }
 
   std::string text_;
+  bool flat_;
   toml::table table_;
 };
 
 }  // namespace
 
-std::unique_ptr<ConfigText> toml_config(std::string text) {
-  return std::make_unique<TomlConfig>(std::move(text));
+std::unique_ptr<ConfigText> toml_config(std::string text, bool flat) {
+  return std::make_unique<TomlConfig>(std::move(text), flat);
 }
 
 }  // namespace stowage
