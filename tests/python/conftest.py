@@ -1,6 +1,8 @@
 """The worked example of the design, section 3: four blocks of forward 10 and backward 20, one byte a nanosecond."""
 
 import pytest
+import torch
+from small_model import loss_of, make
 
 import stowage
 
@@ -37,3 +39,30 @@ def profile() -> stowage.Profile:
 @pytest.fixture
 def machine() -> stowage.Machine:
     return stowage.Machine.of("plain", device=1000, host=1000, h2d=1e9, latency_ns=0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def accounted():
+    """Before any model is made."""
+    torch.set_num_threads(1)  # a test is small, and others may run
+    stowage.arena.install()
+
+
+@pytest.fixture(scope="session")
+def measured(accounted) -> stowage.Profile:
+    return _profile_of(frozen=False)
+
+
+@pytest.fixture(scope="session")
+def measured_frozen(accounted) -> stowage.Profile:
+    return _profile_of(frozen=True)
+
+
+def _profile_of(frozen: bool) -> stowage.Profile:
+    model = make(frozen=frozen)
+
+    def step():
+        loss_of(model).backward()
+        model.zero_grad()
+
+    return stowage.profile(model, step, repeats=1)
