@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "cli/quantity.h"
 #include "cli/recording_text.h"
 #include "traces/import/import.h"
 
@@ -41,6 +42,11 @@ ImportReport RecordingInput::read(Output& output, bool journal) const {
   ImportReport report = import_recording(file_, options);
   if (!report.clean()) output.warn(file_ + ": damaged: " + repairs_text(report.repairs));
   for (const std::string& doubt : report.doubts) output.warn(file_ + ": not understood: " + doubt);
+  if (report.explains_little())
+    output.warn(
+        file_ + ": what repeats explains " + percent(report.time->totals.explained()) +
+        " of the time, so that settings for these blocks would change next to nothing; --blocks says where "
+        "the model's are");
   if (options.blocks && report.found.how != FoundBy::pattern) output.warn(unused_pattern(report.format));
   return report;
 }

@@ -106,7 +106,9 @@ std::string blocks_text(const ImportReport& report) {
   if (found.blocks.empty()) return "No blocks were found: the profile has one block, the whole model.\n";
   std::string text = number_of(found.blocks.size(), "block") + ", found " + how_found(found.how);
   if (report.time)
-    text += "; they explain " + percent(report.time->totals.explained()) + " of the " +
+    text += std::string(report.explains_little() ? ", but hardly the model's: they explain only "
+                                                 : "; they explain ") +
+            percent(report.time->totals.explained()) + " of the " +
             (report.time->on_device ? "device's" : "host's") + " time";
   return text + ".\n" + blocks_table(report);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cli/quantity.h"
 #include "plan/block_table.h"
 #include "plan/plan.h"
 #include "plan/program.h"
@@ -188,6 +189,19 @@ std::vector<std::string> unknowns(const Support& support, const ReplayMachine& o
   return unknown;
 }
 
+// Where no backward follows, a block may free what the one before it left; a simulated step keeps all of it
+// for its backward. Says so, in words; empty where the blocks hold on to what they leave.
+std::string let_go(const Support& support, const ImportReport& report) {
+  if (!support.memory || !support.blocks || support.backward) return "";
+  Bytes left, held;
+  for (const ImportedBlock& block : report.found.blocks) left += block.bytes.saved;
+  for (const Bytes bytes : report.memory->account.owners) held += bytes;
+  if (held.value >= left.value - left.value / 20) return "";
+  return "the simulated peak: no backward was recorded, so the blocks do not keep what they leave (" +
+         readable(left) + ", of which " + readable(held) +
+         " are there at the peak), as those of a simulated step do";
+}
+
 }  // namespace
 
 StepReplay replay_step(const ImportReport& report, const Profile& profile, const ReplayMachine& on) {
@@ -211,6 +225,11 @@ StepReplay replay_step(const ImportReport& report, const Profile& profile, const
   }
   if (support.doubt.empty()) found.loss = profile.fixed.epilogue_bytes;
   found.unknown = unknowns(support, on, report);
+  if (const std::string reason = let_go(support, report); !reason.empty()) {
+    found.simulated.peak.reset();
+    found.loss = Bytes{};
+    found.unknown.push_back(reason);
+  }
   if (nothing_told(support).empty()) {
     for (const Settings& settings : asked_settings(on.links_known && support.memory))
       found.alternatives.push_back(replayer.alternative(settings));

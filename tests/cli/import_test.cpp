@@ -62,6 +62,19 @@ TEST_CASE("import answers with the agreed keys, and writes a profile that others
   REQUIRE(workplace.stowage("simulate made.json --machine machine.json").code == 0);
 }
 
+TEST_CASE("blocks that explain next to nothing are not praised") {
+  MadeTrace trace;
+  for (int i = 0; i < 8; ++i) trace.op("aten::mm", 1, 10 * i, 5).op("aten::add", 1, 10 * i + 5, 5);
+  const Workplace workplace;
+  workplace.write("trace.json", trace.op("aten::sort", 1, 100, 9'920).text());  // 80 us of 10 ms
+  const Ended ended = workplace.stowage("import trace.json");
+  REQUIRE(ended.code == 0);  // nothing is wrong with the recording
+  REQUIRE(ended.err.find("warning: trace.json: what repeats explains 0.8 % of the time") !=
+          std::string::npos);
+  REQUIRE(ended.out.find("but hardly the model's: they explain only 0.8 % of the host's time") !=
+          std::string::npos);
+}
+
 TEST_CASE("import reads a pipe, and steers by a pattern") {
   const Workplace workplace;
   with_recording(workplace);

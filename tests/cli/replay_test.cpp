@@ -91,6 +91,23 @@ TEST_CASE("replay keeps silent about what a recording does not tell") {
   REQUIRE(answer.at("unknown").items().at(0).string().find("no backward") != std::string::npos);
 }
 
+TEST_CASE("what inference lets go of is not simulated as kept") {
+  MadeTrace trace;  // each layer leaves 4 KiB, and the next one's caller frees them
+  for (int i = 0; i < 4; ++i) {
+    const long at = 1000 * (i + 1);
+    trace.module("Layer_" + std::to_string(i), 1, at, 500).op("aten::mm", 1, at + 10, 100);
+    trace.kernel("mm", 1, at + 20, at + 100, 300).memory(1, at + 30, 64 + i, 4096);
+    if (i > 0) trace.memory(1, at + 600, 63 + i, -4096);
+  }
+  const Workplace workplace;
+  workplace.write("trace.json", trace.text());
+  const JsonNode answer = workplace.stowage("replay trace.json --json").json();
+  REQUIRE(answer.at("recorded").at("peak_bytes").integer() == 8192);
+  REQUIRE(answer.at("simulated").at("peak_bytes").is_null());
+  REQUIRE(answer.at("unknown").items().back().string().find("16.0 KiB, of which 8.00 KiB") !=
+          std::string::npos);
+}
+
 TEST_CASE("other settings are held against the memory that there is") {
   const Workplace workplace;
   workplace.write("trace.json", made_training(true).text());

@@ -29,6 +29,9 @@ struct Occurrence {
   BlockId block;
   ThreadId thread;
   Nanos begin, end;
+  // Until when what it allocated may be freed on its behalf: a forward that runs again is left as soon as all
+  // is there again, and what it lets go of is freed after its span.
+  Nanos settled = {};
 };
 
 struct Blocks {
@@ -37,6 +40,7 @@ struct Blocks {
   std::vector<std::optional<BlockId>> marks;  // by HostIndex: what a span, and all inside it, belongs to
   std::vector<Occurrence> forward;            // in time order
   std::vector<Occurrence> recomputed;         // likewise, inside the backward
+  bool reruns_unseen = false;                 // some run again inside the backward, and it is not known which
 };
 
 // For each span whether it lies inside a backward node, or is one.

@@ -27,6 +27,20 @@ std::string kind_name(std::string_view name) {
   return kind;
 }
 
+namespace {
+
+// When something else begins on the span's thread.
+Nanos next_begin(const HostOrder& order, HostIndex span) {
+  const Nanos end = order[span].end;
+  const HostIndex last = order.of(order[span].thread).last;
+  for (HostIndex next = span + 1; next < last; ++next) {
+    if (order[next].begin >= end) return order[next].begin;
+  }
+  return end;
+}
+
+}  // namespace
+
 CallTree::CallTree(const KinetoTrace& trace, const HostOrder& order,
                    const std::function<bool(const HostSpan&)>& accept)
     : trace_(&trace), order_(&order) {
@@ -91,7 +105,15 @@ Blocks CallTree::make(const std::vector<bool>& chosen) const {
     if (id == blocks.names.size())
       blocks.names.push_back({trace_->names.text(span.name), kinds_[place->kind]});
     blocks.marks[place->span] = id;
-    (place->backward ? blocks.recomputed : blocks.forward).push_back({id, span.thread, span.begin, span.end});
+    if (place->backward) {
+      blocks.recomputed.push_back({.block = id,
+                                   .thread = span.thread,
+                                   .begin = span.begin,
+                                   .end = span.end,
+                                   .settled = next_begin(*order_, place->span)});
+    } else {
+      blocks.forward.push_back({id, span.thread, span.begin, span.end});
+    }
   }
   return blocks;
 }

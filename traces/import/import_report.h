@@ -92,6 +92,11 @@ struct ImportReport {
   // them.
   std::vector<std::string> doubts;
 
+  // Whether what was taken for blocks, since it repeats, is next to nothing of the time: the model's blocks,
+  // if it has any, lie elsewhere.
+  bool explains_little() const {
+    return found.how == FoundBy::operators && time && time->totals.explained() < 0.1;
+  }
   // Whether nothing had to be repaired or dropped.
   bool clean() const { return repairs.none(); }
 };

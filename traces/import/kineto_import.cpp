@@ -107,11 +107,9 @@ void add_notes(const KinetoTrace& trace, ImportReport& report) {
     notes.push_back(std::to_string(totals.orphan_count) +
                     " device events were launched before the recording and belong to no block");
   }
-  constexpr double little = 0.1;
-  if (report.found.how == FoundBy::operators && totals.explained() < little) {
+  if (report.explains_little())
     notes.push_back(
         "what repeats explains little of the time: the blocks may lie elsewhere, and --blocks says where");
-  }
   const Occupation& occupation = report.time->occupation;
   if (occupation.same_stream_overlaps > 0) {
     notes.push_back(std::to_string(occupation.same_stream_overlaps) +
@@ -185,6 +183,10 @@ ImportReport understand(const KinetoTrace& trace, const ImportOptions& options) 
     add_memory(trace, *device, contexts, blocks, windows, report);
   }
   report.found = finding(blocks, sheet, bytes);
+  if (blocks.reruns_unseen)
+    report.doubts.push_back(
+        "blocks run again inside the backward, and their operators alone do not tell which: name them with "
+        "record_function, or record with_stack=True");
   if (!trace.synchronisations.empty()) report.synchronisation = synchronisation_report(trace);
   add_notes(trace, report);
   return report;

@@ -1,6 +1,9 @@
 #include "traces/import/operator_blocks.h"
 
 #include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
 
 #include "traces/import/period.h"
 #include "traces/import/steps.h"
@@ -90,6 +93,62 @@ void add_repeat(const HostOrder& order, const std::vector<HostIndex>& operators,
   }
 }
 
+// Tells whether the operators of a block run again inside the backward, as checkpointing makes them.
+class RerunSearch {
+ public:
+  RerunSearch(const HostOrder& order, std::span<const HostIndex> block)
+      : order_(&order), length_(block.size()) {
+    for (std::size_t i = 0; i + 1 < block.size(); ++i)
+      pairs_.insert({token_of(order[block[i]]), token_of(order[block[i + 1]])});
+  }
+
+  // In one node of the backward, with all that it holds: half of the block's pairs of neighbours, or more.
+  bool within(HostIndex node, HostIndex last) const {
+    std::set<Pair> seen;
+    std::optional<std::uint64_t> before;
+    for (HostIndex index = node + 1; index < last && (*order_)[index].begin < (*order_)[node].end; ++index) {
+      const auto parent = order_->parent(index);
+      const bool inner = parent && (*order_)[*parent].kind == HostKind::operation;
+      if (inner || (*order_)[index].kind != HostKind::operation) continue;
+      const std::uint64_t token = token_of((*order_)[index]);
+      if (before && pairs_.contains({*before, token})) seen.insert({*before, token});
+      before = token;
+    }
+    return !seen.empty() && seen.size() * 2 + 1 >= length_;
+  }
+
+  bool anywhere() const {
+    for (HostIndex index = 0; index < order_->size(); ++index) {
+      const auto parent = order_->parent(index);
+      const bool outermost = (*order_)[index].kind == HostKind::backward_node &&
+                             !(parent && (*order_)[*parent].kind == HostKind::backward_node);
+      if (outermost && within(index, order_->of((*order_)[index].thread).last)) return true;
+    }
+    return false;
+  }
+
+ private:
+  using Pair = std::pair<std::uint64_t, std::uint64_t>;
+
+  const HostOrder* order_;
+  std::size_t length_;
+  std::set<Pair> pairs_;
+};
+
+// Whether the first block that was found runs again, or goes through a function that runs its own part again.
+bool reruns(const KinetoTrace& trace, const HostOrder& order, const std::vector<HostIndex>& operators,
+            const std::vector<Found>& steps) {
+  const auto found =
+      std::find_if(steps.begin(), steps.end(), [](const Found& step) { return !step.repeats.empty(); });
+  if (found == steps.end()) return false;
+  const Repeat& repeat = found->repeats.front();
+  const auto block = std::span(operators).subspan(found->begin + repeat.begin, repeat.length);
+  const bool hidden = std::any_of(block.begin(), block.end(), [&](HostIndex index) {
+    return trace.names.text(order[index].name).find("CheckpointFunction") != std::string::npos;
+  });
+  return hidden || RerunSearch(order, block).anywhere();
+}
+
 }  // namespace
 
 Blocks operator_blocks(const KinetoTrace& trace, const HostOrder& order) {
@@ -99,6 +158,7 @@ Blocks operator_blocks(const KinetoTrace& trace, const HostOrder& order) {
   Blocks blocks;
   if (count < 2 || count > most_blocks) return blocks;
   blocks.marks.resize(order.size());
+  blocks.reruns_unseen = reruns(trace, order, operators, steps);
   for (const Found& found : steps) {
     if (found.blocks() != count) continue;
     for (const Repeat& repeat : found.repeats) add_repeat(order, operators, found, repeat, blocks);

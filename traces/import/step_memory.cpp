@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "traces/import/medians.h"
 
@@ -184,6 +185,15 @@ BlockMemory memory_during(const std::vector<const MemoryEvent*>& events, const O
   for (; event != events.end() && (*event)->at < occurrence.end; ++event) {
     if ((*event)->thread == occurrence.thread)
       inside.push_back({(*event)->at, (*event)->address, (*event)->bytes});
+  }
+  std::unordered_set<std::uint64_t> known;
+  if (occurrence.settled > occurrence.end) {
+    for (const MemoryOperation& operation : inside) known.insert(operation.address);
+  }
+  for (; event != events.end() && (*event)->at < occurrence.settled; ++event) {
+    const MemoryEvent& later = **event;
+    if (later.thread == occurrence.thread && later.bytes.value < 0 && known.erase(later.address) > 0)
+      inside.push_back({later.at, later.address, later.bytes});
   }
   return memory_of(inside);
 }
