@@ -60,8 +60,8 @@ TEST_CASE("interrupted, the search answers with the best so far") {
   Profile profile = example_profile();
   for (BlockProfile& block : profile.blocks) block.count = 250;
   workplace.write("long.json", to_json(profile));
-  const Ended ended =
-      workplace.stowage("tune long.json --machine machine.json --vram 16000 --json", "timeout --preserve-status -s INT 2");
+  const Ended ended = workplace.stowage("tune long.json --machine machine.json --vram 16000 --json",
+                                        "timeout --preserve-status -s INT 2");
   REQUIRE((ended.code == 0 || ended.code == 1));
   REQUIRE(ended.json().at("interrupted").boolean());
   REQUIRE(ended.err.find("the best so far") != std::string::npos);

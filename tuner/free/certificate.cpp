@@ -11,7 +11,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::uint32_t grains_about = 4096, draft_grains_about = 768;
+constexpr std::uint32_t grains_about = 4096, draft_grains_about = 1536;
 constexpr std::size_t most_prices = 10, promising_levels = 8;
 constexpr Bytes no_limit{std::numeric_limits<std::int64_t>::max() / 4};
 

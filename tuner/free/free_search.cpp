@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t most_plans = 30'000;                    // that are all priced, one by one
 constexpr std::uint32_t short_chain = 12;                      // blocks
 constexpr std::int64_t tightened_most = 6, tightened_by = 64;  // parts of the room
-constexpr std::size_t most_followed = 6;                       // of a long chain
+constexpr std::size_t most_levels = 2;  // of weights, whose directions a long chain follows
 constexpr std::int64_t prefetches[] = {1, 2, 4};
 
 struct Start {
@@ -152,8 +152,12 @@ void FreeSearch::offer_uniform() {
 }
 
 void FreeSearch::begin_from(const std::vector<Direction>& directions, const std::vector<Plan>& plans) {
-  const std::size_t followed = long_ ? std::min(directions.size(), most_followed) : directions.size();
-  for (std::size_t i = 0; i < followed; ++i) follow(directions[i]);
+  std::size_t levels = 0;
+  for (std::size_t i = 0; i < directions.size(); ++i) {  // those of one level follow one another
+    levels += i == 0 || directions[i].away.least != directions[i - 1].away.least;
+    if (long_ && levels > most_levels) break;
+    follow(directions[i]);
+  }
   if (!long_) return offer_uniform();
   const Draft base(table_, plans.empty() ? expand(table_, {}).plan : plans.front());
   search_patterns(table_, pricing_, price_of_excess(table_, machine_), base,

@@ -1,6 +1,7 @@
 #include "tuner/free/walk.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tuner/copy_costs.h"
 
@@ -43,16 +44,28 @@ void Walk::change_one(Draft& draft, std::uint32_t block) {
   changes[pick(changes.size())].apply(draft, table_);
 }
 
+// One of two blocks, of any kinds, instead of the other.
+void Walk::recompute_instead(Draft& draft, std::uint32_t a, std::uint32_t b) {
+  if (draft.whole(a) == draft.whole(b)) return;
+  if (draft.whole(b)) std::swap(a, b);
+  draft.keep(a, false);
+  draft.recompute(b, {});
+}
+
 void Walk::change(Draft& draft) {
   const std::uint32_t kind = pick(20), block = pick(table_.size());
   if (kind == 0) return of_transfers_[pick(of_transfers_.size())].apply(draft, table_);
-  if (kind < 8) {
+  if (kind < 6) {
     const std::uint32_t other = std::min(block + 1 + pick(near), table_.size() - 1);
     if (pricing_.one_kind(block, other)) draft.exchange(block, other);
     return;
   }
+  if (kind < 8) return recompute_instead(draft, block, pick(table_.size()));
   change_one(draft, block);
-  if (kind >= 16) change_one(draft, (block + table_.size() - beside + pick(2 * beside + 1)) % table_.size());
+  if (kind >= 18)
+    change_one(draft, pick(table_.size()));
+  else if (kind >= 15)
+    change_one(draft, (block + table_.size() - beside + pick(2 * beside + 1)) % table_.size());
 }
 
 Merit Walk::improve(Draft& draft, std::int64_t tries, Nanos enough) {

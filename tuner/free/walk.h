@@ -33,6 +33,7 @@ class Walk {
 
  private:
   void change(Draft& draft);
+  static void recompute_instead(Draft& draft, std::uint32_t a, std::uint32_t b);
   void change_one(Draft& draft, std::uint32_t block);
   std::uint32_t pick(std::size_t count) { return static_cast<std::uint32_t>(dice_() % count); }
 
