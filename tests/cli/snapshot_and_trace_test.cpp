@@ -14,11 +14,16 @@ namespace {
 
 constexpr int recorded_blocks = 6;
 
+// What becomes of the blocks' saved tensors: kept, or made again in the backward, each block by itself.
+enum class Recording { keeping, checkpointing };
+
 // The step, in both recordings at once. The host asks for something each microsecond.
 class TwiceRecorded {
  public:
   // `output_goes`: nothing holds the last block's output beyond the loss.
-  explicit TwiceRecorded(int blocks = recorded_blocks, bool output_goes = true) {
+  explicit TwiceRecorded(int blocks = recorded_blocks, bool output_goes = true,
+                         Recording recording = Recording::keeping)
+      : recording_(recording) {
     allocate(forward, 1, output, {embedding});
     for (int block = 0; block < blocks; ++block) record_forward(block);
     allocate(forward, 2, 3000, {head});  // what the loss needs
@@ -59,15 +64,34 @@ class TwiceRecorded {
     allocate(forward, address(block, 1), workspace, {101, loop});
     allocate(forward, address(block, 2), output, {102, loop});
     release(forward, address(block, 1), workspace);
+    if (recording_ == Recording::checkpointing) release(forward, address(block, 0), saved);
+    ++at_;
+  }
+
+  // 30 us more, inside the backward, until what was saved is there again: the output is not made.
+  void run_again(int block) {
+    ++at_;
+    trace_.module("Layer_" + std::to_string(block), backward, at_, 4).op("aten::mm", backward, at_, 3);
+    trace_.kernel("mm", backward, at_, 1990 - 100 * block, 30);
+    for (const auto& [which, bytes] : {std::pair(0, saved), std::pair(1, workspace)}) {
+      trace_.memory(backward, ++at_, address(block, which), bytes);
+      snapshot_.at(at_).entry(
+          "alloc", address(block, which), bytes,
+          pickled_list({pickled_frame("malloc", 1), pickled_frame("forward", 101),
+                        pickled_frame("recompute_fn", 1397), pickled_frame("unpack_hook", 1115)}));
+    }
+    release(backward, address(block, 1), workspace);
     ++at_;
   }
 
   // 60 us. The gradient of the block's output (4) is its input's of the next one.
   void record_backward(int block) {
     ++at_;
-    trace_.op("autograd::engine::evaluate_function: MmBackward0", backward, at_, 9,
+    const bool again = recording_ == Recording::checkpointing;
+    trace_.op("autograd::engine::evaluate_function: MmBackward0", backward, at_, again ? 15 : 9,
               R"("Fwd thread id": 1, "Sequence number": )" + std::to_string(block));
-    trace_.kernel("bwd", backward, at_, 2000 - 60 * block, 60);
+    if (again) run_again(block);
+    trace_.kernel("bwd", backward, at_, 2020 - (again ? 100 : 60) * block, 60);
     allocate(backward, address(block, 1), workspace);
     allocate(backward, address(block, 3), gradient);
     if (block > 0) allocate(backward, address(block - 1, 4), output);
@@ -78,6 +102,7 @@ class TwiceRecorded {
     at_ += 2;
   }
 
+  Recording recording_;
   long at_ = 0;
   MadeTrace trace_;
   MadeSnapshot snapshot_;
@@ -127,6 +152,31 @@ TEST_CASE("a snapshot with the times of a trace is the trace's profile, and tune
   }
   REQUIRE(plans.front() == "--policy keep");
   REQUIRE(plans.back() != plans.front());
+}
+
+TEST_CASE("recorded under checkpointing both still give one profile, and one plan") {
+  const Workplace workplace;
+  const TwiceRecorded step(recorded_blocks, true, Recording::checkpointing);
+  workplace.write("step.pickle", step.snapshot());
+  workplace.write("step.json", step.trace());
+  const Profile traced = profile_from(workplace, "step.json");
+  const Profile snapped = profile_from(workplace, "step.pickle --times step.json");
+  const Profile kept = profile_from(with_both(workplace), "step.json");
+  for (std::size_t i = 0; i < recorded_blocks; ++i) {
+    REQUIRE(saved_bytes(traced.blocks[i]) == saved_bytes(kept.blocks[i]));
+    REQUIRE(snapped.blocks[i].sizes == traced.blocks[i].sizes);
+    REQUIRE(saved_bytes(snapped.blocks[i]) == saved_bytes(traced.blocks[i]));
+    REQUIRE(traced.blocks[i].times.backward == Nanos{60'000});  // without the second forward
+  }
+  workplace.write("traced.json", to_json(traced));
+  workplace.write("snapped.json", to_json(snapped));
+  for (const std::string budget : {"300000", "200000", "120000", "70000"}) {
+    const std::string how = " --machine machine.json --json --vram " + budget;
+    const JsonNode a = workplace.stowage("tune traced.json" + how).json(),
+                   b = workplace.stowage("tune snapped.json" + how).json();
+    REQUIRE(b.at("emitted").string() == a.at("emitted").string());
+    REQUIRE(figure(b, "peak_bytes") == figure(a, "peak_bytes"));
+  }
 }
 
 TEST_CASE("where the last block's backward begins is told by the others' if its output stays") {

@@ -87,7 +87,8 @@ TEST_CASE("a backward's own operators are no second forward") {
   const std::string shapes = R"("Input Dims": [[8, 16]])";
   for (int block = 3; block-- > 0;) {
     const long at = 400 + 100 * (3 - block);
-    trace.op(evaluating + "LinearBackward0", 6, at, 40, node_of(block)).op("aten::linear", 6, at + 1, 5, shapes);
+    trace.op(evaluating + "LinearBackward0", 6, at, 40, node_of(block))
+        .op("aten::linear", 6, at + 1, 5, shapes);
     trace.op("aten::mm", 6, at + 10, 5, shapes).op("aten::linear", 6, at + 20, 5, shapes);
   }
   const ImportReport report = trace.import();

@@ -30,7 +30,7 @@ struct Occurrence {
   ThreadId thread;
   Nanos begin, end;
   // Until when what it allocated may be freed on its behalf: a forward that runs again is left as soon as all
-  // is there again, and what it lets go of is freed after its span.
+  // is there again, and what it lets go of is freed after its span, before anything else is allocated.
   Nanos settled = {};
 };
 

@@ -192,8 +192,9 @@ BlockMemory memory_during(const std::vector<const MemoryEvent*>& events, const O
   }
   for (; event != events.end() && (*event)->at < occurrence.settled; ++event) {
     const MemoryEvent& later = **event;
-    if (later.thread == occurrence.thread && later.bytes.value < 0 && known.erase(later.address) > 0)
-      inside.push_back({later.at, later.address, later.bytes});
+    if (later.thread != occurrence.thread) continue;
+    if (later.bytes.value > 0) break;  // the backward goes on
+    if (known.erase(later.address) > 0) inside.push_back({later.at, later.address, later.bytes});
   }
   return memory_of(inside);
 }
