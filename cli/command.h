@@ -32,10 +32,12 @@ class Command {
   virtual Answer run(Output& output) = 0;
 };
 
+std::unique_ptr<Command> check_command();
 std::unique_ptr<Command> compare_command();
 std::unique_ptr<Command> explain_command();
 std::unique_ptr<Command> export_command();
 std::unique_ptr<Command> import_command();
+std::unique_ptr<Command> recommend_command();
 std::unique_ptr<Command> replay_command();
 std::unique_ptr<Command> report_command();
 std::unique_ptr<Command> simulate_command();

@@ -9,6 +9,8 @@ std::vector<std::unique_ptr<Command>> core_commands() {
   commands.push_back(simulate_command());
   commands.push_back(tune_command());
   commands.push_back(explain_command());
+  commands.push_back(recommend_command());
+  commands.push_back(check_command());
   commands.push_back(compare_command());
   commands.push_back(export_command());
   commands.push_back(report_command());

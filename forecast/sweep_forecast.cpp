@@ -39,12 +39,6 @@ Estimate between(const Estimate& from, const Estimate& to, double value) {
   return {mixed(&Estimate::low), value, mixed(&Estimate::high)};
 }
 
-RowForecast row_forecast(const FamilyForecast& ends, const Reading& predicted) {
-  return {between(ends.layer.seconds, ends.none.seconds, seconds_of(predicted.step)),
-          between(ends.layer.bytes, ends.none.bytes, static_cast<double>(predicted.peak.value)),
-          ends.none.interpolated};
-}
-
 bool covers(const Estimate& estimate, double value) {
   return estimate.low <= value && value <= estimate.high;
 }
@@ -86,6 +80,12 @@ SweepForecast forecast_by(const std::vector<SweepRow>& rows, const std::vector<F
 }
 
 }  // namespace
+
+RowForecast row_forecast(const FamilyForecast& ends, const Reading& predicted) {
+  return {between(ends.layer.seconds, ends.none.seconds, seconds_of(predicted.step)),
+          between(ends.layer.bytes, ends.none.bytes, static_cast<double>(predicted.peak.value)),
+          ends.none.interpolated};
+}
 
 SweepForecast forecast_by_family(const std::vector<SweepRow>& rows, const std::vector<Family>& families,
                                  const std::vector<Gpu>& gpus) {

@@ -16,6 +16,9 @@ struct RowForecast {
   bool interpolated = false;
 };
 
+// The interval of a step that is priced from two others: between theirs, by where its figures are.
+RowForecast row_forecast(const FamilyForecast& ends, const Reading& predicted);
+
 struct SweepForecast {
   SweepReport report;
   std::vector<std::optional<RowForecast>> rows;  // of each answer that has a prediction
