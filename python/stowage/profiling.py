@@ -207,6 +207,9 @@ class _Assembly:
             block["scope_forward_ns"] = times
         if reading.scope_input:
             block["scope_input_bytes"] = reading.scope_input
+            # A part runs again in the middle of its block's backward, among what that works with.
+            among = block["forward_workspace_bytes"] + output + block["backward_workspace_bytes"] + input_gradient
+            block["scope_workspace_bytes"] = dict.fromkeys(reading.scope_input, among)
         return block
 
     def _scope_times(self, reading: BlockReading, forward: int) -> dict[str, int]:
