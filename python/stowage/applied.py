@@ -184,9 +184,6 @@ class _SegmentWatcher(Watcher):
         self._members = members
 
     def begins(self, position: int) -> None:
-        unshard = getattr(self._members[position].module, "unshard", None)  # of FSDP2
-        if unshard is not None:
-            unshard()
         if self._live.conductor is not None:
             self._live.conductor.runs_again(self._members[position].index)
 
@@ -205,7 +202,6 @@ class Applied:
         self.conductor: Conductor | None = None
         self.stretch: dict[int, Rerun] = {}
         self.model_keys: set[int] = set()
-        self._ignored = None
         prefix = find_prefix(model, [block["name"] for block in plan.profile.blocks])
         refuse_what_cannot_run(plan, model)
         decisions = plan.decisions
@@ -233,7 +229,6 @@ class Applied:
             for block, parameters in zip(swapped, chosen, strict=True):
                 block.weights = BlockWeights(block.name, parameters, self.device, self.conductor.to_device)
                 weights[block.index] = block.weights
-        self._leave_out_of_broadcast(swapped)
         self.model_keys = trees.storage_keys([*self.model.parameters(), *self.model.buffers()])
         for block in self.blocks:
             block.install(events=bool(travels))
@@ -250,11 +245,6 @@ class Applied:
                 block.weights.bring_home()
         self.blocks, self._by_segment = [], {}  # which refer to this
         self.stretch.clear()
-        if self._ignored is not None:
-            vars(self.model).update(self._ignored)
-            if self._ignored[_IGNORED] is None:
-                delattr(self.model, _IGNORED)
-            self._ignored = None
 
     def __enter__(self) -> Applied:
         return self
@@ -308,19 +298,6 @@ class Applied:
             raise _core.InputError(f"{len(chosen)} of {len(swapped)} blocks can be offloaded: {reasons[0]}")
         return chosen
 
-    def _leave_out_of_broadcast(self, swapped: list[_LiveBlock]) -> None:
-        """DistributedDataParallel, made later, passes over weights that live on the host and take no gradients."""
-        away = {id(p) for block in swapped if block.weights for p in block.weights.parameters if not p.requires_grad}
-        if not away:
-            return
-        names = [name for name, parameter in self.model.named_parameters() if id(parameter) in away]
-        before = getattr(self.model, _IGNORED, None)
-        self._ignored = {_IGNORED: before}
-        setattr(self.model, _IGNORED, [*(before or []), *names])
-
-
-_IGNORED = "_ddp_params_and_buffers_to_ignore"
-
 
 def apply(plan: Plan, model: nn.Module) -> Applied:
     """Carries out the plan whenever the model trains, until the answer is removed or left as a context.
@@ -365,7 +342,7 @@ def refuse_what_cannot_run(plan: Plan, model: nn.Module) -> None:
         raise _core.InputError("plan: Python uses no disk")
     if step["optimizer"] != "device":
         raise _core.InputError("plan: in Python the optimizer runs where its parameters are")
-    if getattr(model, "is_gradient_checkpointing", False):
+    if any(getattr(module, "gradient_checkpointing", False) is True for module in model.modules()):
         raise _core.InputError("model: its own gradient checkpointing is on; the plan decides what is recomputed")
 
 

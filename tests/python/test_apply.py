@@ -237,6 +237,8 @@ def test_what_is_refused(measured):
         parameter.requires_grad_(False)
     short = make()
     del short.blocks[5]
+    checkpointing = make()
+    checkpointing.gradient_checkpointing = True
     under_plan = make()
     plan = Settings(policy="recompute").plan(measured)
     with stowage.apply(plan, under_plan):
@@ -245,6 +247,7 @@ def test_what_is_refused(measured):
             (quantised, Settings(swap_blocks=1), r"0 of 1 blocks can be offloaded: blocks\.5\.gate.weight is a Odd"),
             (short, Settings(), r"another model"),
             (under_plan, Settings(), r"under a plan already"),
+            (checkpointing, Settings(), r"its own gradient checkpointing is on"),
             (make(), Settings(policy="offload", pinned_max_bytes=5), r"pinned"),
         ]:
             with pytest.raises(stowage.InputError, match=message):
