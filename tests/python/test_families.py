@@ -18,7 +18,7 @@ def test_gradients_are_equal_and_peaks_as_predicted(name):
     assert len(result.rows) == len(PLANS) + 1
     for row in result.rows:
         assert row.equal, row.plan
-        assert row.measured <= row.kept, row.plan
+        assert row.measured <= 1.01 * row.kept, row.plan
         if row.plan in EXACT:
             assert abs(row.error) < 0.02, row.plan
     assert min(row.measured for row in result.rows) < 0.7 * result.rows[0].kept
