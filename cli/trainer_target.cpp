@@ -131,8 +131,13 @@ std::unique_ptr<Dialect> TrainerTarget::dialect(const std::optional<Given>& give
                      "expected without: models are all alike to " + std::string(trainer_->title));
   if (family.empty() && given && file.family)
     family = blaming(config_, [&] { return file.family(*given->config, given->format); });
-  if (family.empty() && !word.empty())
-    throw InputError("--family", "", "expected, or a --config that has " + word);
+  if (family.empty() && !word.empty()) {
+    std::string known;
+    for (const std::string& name : trainer_->families()) known += (known.empty() ? "" : ", ") + name;
+    throw InputError("--family", "",
+                     std::string("expected") + (file.family ? ", or a --config that has " + word : "") +
+                         "; one of " + known);
+  }
   return blaming(family_.empty() ? config_ : "--family", [&] { return trainer_->dialect(family); });
 }
 

@@ -34,8 +34,13 @@ BlockTable random_chain(std::mt19937& random) {
   return BlockTable(profile);
 }
 
+// Some twelve of them; that each is what it should be is for the trainer's own tests.
 std::vector<std::string> families_of(const Trainer& trainer) {
-  return trainer.families ? trainer.families() : std::vector<std::string>{""};
+  if (!trainer.families) return {""};
+  const std::vector<std::string> all = trainer.families();
+  std::vector<std::string> some;
+  for (std::size_t i = 0; i < all.size(); i += 1 + all.size() / 12) some.push_back(all[i]);
+  return some;
 }
 
 // Every shape, with every count of swapped blocks.
@@ -90,11 +95,10 @@ TEST_CASE("what is printed for a trainer reads back as what was chosen") {
         const std::string form(config_format_names[static_cast<std::size_t>(format)]);
         for_all(*dialect, table, [&](const Options& options) {
           const std::string text = emitted(trainer, form, options);
-          INFO(trainer.name << " " << family << "\n" << text);
           const Options read = options_in(trainer, *config_text(format, text), format);
           const Meaning meant = dialect->meaning(options, table), said = dialect->meaning(read, table);
-          REQUIRE(said.plan == meant.plan);
-          REQUIRE(said.overhead == meant.overhead);
+          if (!(said.plan == meant.plan && said.overhead == meant.overhead))
+            FAIL(trainer.name << " " << family << "\n" << text);
         });
       }
     }

@@ -26,11 +26,21 @@ std::optional<JsonNode> at_path(JsonNode node, std::string_view path) {
   return at_path(*found, rest);
 }
 
-void set_member(JsonObjectText& object, std::string_view path, const ConfigValue& value) {
+// An object with one value, however deep, as it is written `depth` deep.
+std::string new_object(std::string_view path, const ConfigValue& value, std::size_t depth) {
+  const auto [key, rest] = split(path);
+  const std::string inner = rest.empty() ? json_of(value) : new_object(rest, value, depth + 1);
+  const std::string outdent(2 * depth, ' ');
+  return "{\n" + outdent + "  " + quoted_word(std::string(key)) + ": " + inner + "\n" + outdent + "}";
+}
+
+void set_member(JsonObjectText& object, std::string_view path, const ConfigValue& value, std::size_t depth) {
   const auto [key, rest] = split(path);
   if (rest.empty()) return object.set(key, json_of(value));
-  JsonObjectText inner(object.member(key).value_or("{}"));
-  set_member(inner, rest, value);
+  const std::optional<std::string> member = object.member(key);
+  if (!member) return object.set(key, new_object(rest, value, depth + 1));
+  JsonObjectText inner(*member);
+  set_member(inner, rest, value, depth + 1);
   object.set(key, inner.text());
 }
 
@@ -57,7 +67,7 @@ class JsonConfig final : public ConfigText {
     if (node->is_string()) return node->string();
     return node->boolean();
   }
-  void put(std::string_view path, const ConfigValue& value) override { set_member(object_, path, value); }
+  void put(std::string_view path, const ConfigValue& value) override { set_member(object_, path, value, 0); }
   void drop(std::string_view path) override { erase_member(object_, path); }
   std::string text() const override { return object_.text(); }
 

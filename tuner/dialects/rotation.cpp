@@ -30,7 +30,7 @@ void rotate(Meaning& meaning, const std::vector<Away>& lists) {
     if (list.count > 0) spread(meaning.plan, list.blocks, list.count + (tight ? 0 : 1), Residence::two_way);
   meaning.plan.transfer.prefetch = tight ? 0 : 1;
   meaning.overhead.turns = true;
-  meaning.readings.push_back(std::string("counted as ") + (tight ? "as many blocks" : "one block more") +
+  meaning.readings.push_back(std::string("counted as ") + (tight ? "that many blocks" : "one block more") +
                              " on the host, evenly spread: the trainer's blocks take turns, which no plan "
                              "does; it takes no more memory "
                              "than is counted" +

@@ -96,11 +96,15 @@ Options options_in(const Trainer& trainer, const ConfigText& config, ConfigForma
 }
 
 void write_options(const Trainer& trainer, ConfigText& config, ConfigFormat format, const Options& options) {
-  for (std::string_view key : trainer.file.keys) {
-    const std::string path = trainer.file.path(config, format, key);
-    const auto wanted = options.find(std::string(key));
+  const TrainerFile& file = trainer.file;
+  const Options spelled = file.spelled ? file.spelled(config, options) : options;
+  for (std::string_view key : file.keys) {
+    const std::string path = file.path(config, format, key);
+    const auto wanted = spelled.find(std::string(key));
     const std::optional<ConfigValue> there = config.value(path);
-    if (wanted != options.end()) {
+    const bool stays = std::find(file.kept.begin(), file.kept.end(), key) != file.kept.end();
+    if (stays && there && !says_nothing(*there)) continue;
+    if (wanted != spelled.end()) {
       if (there != wanted->second) config.set(path, wanted->second);
     } else if (there && !says_nothing(*there)) {
       config.erase(path);

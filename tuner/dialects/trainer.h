@@ -24,6 +24,10 @@ struct TrainerFile {
   std::string (*family)(const ConfigText& config, ConfigFormat format) = nullptr;
   // The options as Python to paste; null: they are no calls.
   std::string (*code)(const Options& options) = nullptr;
+  // The options as this configuration's version names them; null: there is one version.
+  Options (*spelled)(const ConfigText& config, const Options& options) = nullptr;
+  // Of the keys those that are about more than memory: written where they are missing, and else left.
+  std::span<const std::string_view> kept = {};
 };
 
 struct Trainer {
