@@ -35,9 +35,12 @@ class Command {
 std::unique_ptr<Command> check_command();
 std::unique_ptr<Command> compare_command();
 std::unique_ptr<Command> explain_command();
+std::unique_ptr<Command> completion_command();
+std::unique_ptr<Command> doctor_command();
 std::unique_ptr<Command> export_command();
 std::unique_ptr<Command> import_command();
 std::unique_ptr<Command> recommend_command();
+std::unique_ptr<Command> man_command();
 std::unique_ptr<Command> replay_command();
 std::unique_ptr<Command> report_command();
 std::unique_ptr<Command> simulate_command();

@@ -15,6 +15,9 @@ std::vector<std::unique_ptr<Command>> core_commands() {
   commands.push_back(export_command());
   commands.push_back(report_command());
   commands.push_back(validate_command());
+  commands.push_back(doctor_command());
+  commands.push_back(completion_command());
+  commands.push_back(man_command());
   return commands;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/pool_figures.h"
 #include "cli/prediction.h"
 #include "cli/quantity.h"
+#include "cli/sparkline.h"
 #include "cli/table.h"
 #include "traces/error.h"
 #include "traces/export/chrome.h"
@@ -36,13 +37,13 @@ std::string stall_words(const Run& run) {
   return text;
 }
 
-std::string figures(const Run& run, const Plan& plan) {
+std::string figures(const Run& run, const Plan& plan, const Timeline& timeline) {
   Table table(3);
   table.row({"plan", "", "", plan.settings ? describe(*plan.settings) : "as the file says"});
   table.row({"step", readable(run.step)});
   table.row({"  computing", readable(run.compute), share_of(run.compute, run.step)});
   table.row({"  waiting", readable(run.stall()), share_of(run.stall(), run.step), stall_words(run)});
-  table.row({"device peak", readable(run.peaks.device)});
+  table.row({"device peak", readable(run.peaks.device), "", sparkline(timeline.memory.device, run.step, 48)});
   if (run.peaks.device_reserved != run.peaks.device)
     table.row({"  reserved", readable(run.peaks.device_reserved), "", "by the caching allocator"});
   table.row(
@@ -94,7 +95,7 @@ class SimulateCommand final : public Command {
     if (!chrome_.empty()) write_file(chrome_, to_chrome_trace({predicted.timeline}));
     for (const std::string& warning : expansion.warnings) output.warn(warning);
     output.answer(sentence(predicted, machine));
-    output.say("\n" + figures(predicted.outcome.run, expansion.plan));
+    output.say("\n" + figures(predicted.outcome.run, expansion.plan, predicted.timeline));
     output.say("\n" + phases_text(phases));
     output.object(json_of(predicted, phases, expansion.warnings));
     return predicted.ran() ? Answer::done : Answer::no;

@@ -122,8 +122,7 @@ Demonstration::Trial Demonstration::attempt(const std::string& name, const Plan&
   options.budget = budget;
   std::int64_t done = 0;
   options.on_step = [&](const TrainedStep&) {
-    line.show("training: " + name + ", step " + std::to_string(++done) + " of " +
-              std::to_string(options_.steps));
+    line.show("training: " + name, ++done, options_.steps, "steps");
   };
   trial.training = train(subject_, device_, trial.predicted.program, options);
   trial.training.timeline.name = profile_.name;

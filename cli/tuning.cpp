@@ -65,10 +65,8 @@ Tuning run_tuning(const BlockTable& table, const Machine& machine, Bytes margin,
   request.budget = tuning.budget;
   request.threads = threads;
   request.progress = [&](const TuneProgress& progress) {
-    std::string text =
-        "tuning: " + std::to_string(100 * progress.done / std::max<std::int64_t>(1, progress.total)) + " %";
-    if (progress.fastest) text += ", fastest so far " + readable(*progress.fastest);
-    line.show(text);
+    line.show("tuning", progress.done, progress.total, "",
+              progress.fastest ? ", fastest so far " + readable(*progress.fastest) : "");
     return !Interrupt::requested();
   };
   const auto begin = std::chrono::steady_clock::now();
