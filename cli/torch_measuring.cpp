@@ -16,9 +16,7 @@ Assembled measure_profile(const Subject& subject, ChosenDevice& device, std::int
   ProgressLine line;
   ProbeOptions options;
   options.repeats = repeats;
-  options.on_step = [&](std::int64_t done, std::int64_t all) {
-    line.show("measuring", done, all, "steps");
-  };
+  options.on_step = [&](std::int64_t done, std::int64_t all) { line.show("measuring", done, all, "steps"); };
   return probe_blocks({name_of(subject.config), model, batch}, device, options);
 }
 
