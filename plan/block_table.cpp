@@ -14,6 +14,7 @@ BlockTable::BlockTable(const Profile& profile)
     if (new_group) ++group;
     BlockRow row{
         block.times.forward, block.times.backward, block.sizes, block.times.scope_forward, group, {}, {}};
+    row.sizes.input_gradient = block.sizes.input_gradient.value_or(block.sizes.input);
     row.sizes.dropped_workspace = block.sizes.dropped_workspace.value_or(block.sizes.forward_workspace);
     for (Scope scope : {Scope::ffn, Scope::other}) {
       std::optional<Bytes>& input = row.sizes.scope_input[static_cast<std::size_t>(scope)];
@@ -27,6 +28,31 @@ BlockTable::BlockTable(const Profile& profile)
     row.layers.end = static_cast<std::uint32_t>(layers.size());
     rows.insert(rows.end(), static_cast<std::size_t>(block.count), row);
   }
+  std::vector<Bytes> activations_of, gradients_of, handed_on, handed_on_gradient;
+  for (std::uint32_t i = 0; i <= size(); ++i) {
+    activations_of.push_back(activation(i));
+    gradients_of.push_back(gradient(i));
+    if (i == size()) break;
+    handed_on.push_back(rows[i].sizes.handed_on);
+    handed_on_gradient.push_back(i > 0 ? rows[i].sizes.handed_on_gradient : Bytes{});
+  }
+  activations = state_memory(activations_of, handed_on);
+  gradients = state_memory_backwards(std::move(gradients_of), std::move(handed_on_gradient));
+}
+
+Bytes BlockTable::gradient(std::uint32_t i) const {
+  if (i == size()) return fixed.output;
+  return i > 0 ? *rows[i].sizes.input_gradient : Bytes{};
+}
+
+Bytes BlockTable::fresh_gradient(std::uint32_t i) const {
+  return i > 0 ? gradient(i) - rows[i].sizes.handed_on_gradient : Bytes{};
+}
+
+Relief relief_of(const BlockTable& table, std::uint32_t block) {
+  const BlockSizes& sizes = table.rows[block].sizes;
+  const Bytes of_input_gradient = std::min(sizes.backward_relief, table.fresh_gradient(block));
+  return {of_input_gradient, std::min(sizes.backward_relief - of_input_gradient, sizes.gradient)};
 }
 
 std::span<const SavedStorage> BlockTable::storages_of(std::uint32_t block) const {

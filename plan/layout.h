@@ -31,7 +31,9 @@ struct Layout {
   // A device buffer that lives as long as these steps.
   void within(Range steps, BufferKind kind, std::uint32_t block, Bytes bytes);
   // A device buffer that these steps allocate when they begin; who frees it is said elsewhere.
-  BufferId made_by(Range steps, BufferKind kind, std::uint32_t block, Bytes bytes);
+  BufferId made_by(Range steps, BufferKind kind, std::uint32_t block, Bytes bytes, std::uint32_t holders = 1);
+  // The same, but they allocate it only as they end.
+  BufferId made_late_by(Range steps, BufferKind kind, std::uint32_t block, Bytes bytes);
 };
 
 inline Trigger begin_of(Range steps) {

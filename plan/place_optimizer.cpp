@@ -25,7 +25,7 @@ class OptimizerPlacement {
 
  private:
   void place_gradient(std::uint32_t i);
-  void send_gradient(std::uint32_t i, BufferId device, Bytes bytes);
+  void send_gradient(std::uint32_t i, const std::vector<BufferId>& device, Bytes bytes);
   void bring_weights_back();
   void stream_states();
 
@@ -49,23 +49,24 @@ class OptimizerPlacement {
 void OptimizerPlacement::place_gradient(std::uint32_t i) {
   const Bytes bytes = table_.rows[i].sizes.gradient;
   const std::vector<Pass>& passes = layout_.order.passes;
-  const BufferId sum = layout_.made_by(passes.front().blocks[i].backward, BufferKind::gradient, i, bytes);
+  const Bytes late = relief_of(table_, i).of_gradients;  // of a later pass it is never seen
+  const Range maker = passes.front().blocks[i].backward;
+  std::vector<BufferId> sum{layout_.made_by(maker, BufferKind::gradient, i, bytes - late)};
+  if (late > Bytes{}) sum.push_back(layout_.made_late_by(maker, BufferKind::gradient, i, late));
   for (std::size_t pass = 1; pass < passes.size(); ++pass)
-    layout_.within(passes[pass].blocks[i].backward, BufferKind::gradient, i, bytes);
-  if (place_ == OptimizerPlace::host && bytes > Bytes{})
-    send_gradient(i, sum, bytes);
-  else
-    builder_.free(sum, end_of(layout_.order.optimizer));
+    layout_.within(passes[pass].blocks[i].backward, BufferKind::gradient, i, bytes - late);
+  if (place_ == OptimizerPlace::host && bytes > Bytes{}) return send_gradient(i, sum, bytes);
+  for (BufferId buffer : sum) builder_.free(buffer, end_of(layout_.order.optimizer));
 }
 
-void OptimizerPlacement::send_gradient(std::uint32_t i, BufferId device, Bytes bytes) {
+void OptimizerPlacement::send_gradient(std::uint32_t i, const std::vector<BufferId>& device, Bytes bytes) {
   const Range optimizer = layout_.order.optimizer;
   const CopyId store = builder_.copy(
       {StepKind::store_gradient, Lane::d2h, i, {}, {}, bytes, end_of(last_.blocks[i].backward)});
   const BufferId host = builder_.buffer({Space::host, BufferKind::gradient, i, {}, bytes});
   builder_.alloc_at_issue(host, store);
   builder_.free(host, end_of(optimizer));
-  builder_.free_after(device, store);
+  for (BufferId buffer : device) builder_.free_after(buffer, store);
   builder_.wait(optimizer.begin, store);
 }
 

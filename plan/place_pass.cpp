@@ -45,11 +45,12 @@ class PassPlacement {
         pass_(pass),
         n_(table_.size()),
         sent_(n_),
-        inputs_(n_ + 1) {}
+        inputs_(n_ + 1),
+        shared_(table_.activations.shared.size()) {}
 
   void place() {
     layout_.within(only(pass_.epilogue), BufferKind::workspace, n_, table_.fixed.epilogue_bytes);
-    inputs_[0] = first_input();
+    place_first_input();
     for (std::uint32_t i = 0; i < n_; ++i) place_block(i);
     place_writes();
     place_restores();
@@ -61,21 +62,34 @@ class PassPlacement {
     return of_scope(plan_.blocks[i], table_.rows[i].sizes.scope_input);
   }
 
-  // Of the first pass it is there from the start.
-  BufferId first_input() {
-    const Bytes bytes = table_.activation(0);
-    if (&pass_ != &layout_.order.passes.front())
-      return layout_.made_by(only(pass_.prologue), BufferKind::activation, 0, bytes);
-    return builder_.initial({Space::device, BufferKind::activation, 0, {}, bytes});
+  // What is made with X_i: its own bytes, and what later states will have, too.
+  template <class Make>
+  void make_state(std::uint32_t i, const Make& make) {
+    const StateMemory& memory = table_.activations;
+    inputs_[i] = make(memory.own[i], 1);
+    for (std::size_t p = 0; p < shared_.size(); ++p)
+      if (memory.shared[p].first == i) shared_[p] = make(memory.shared[p].bytes, memory.shared[p].holders());
+  }
+  // X_i is held no longer: `let_go` takes each of its buffers.
+  template <class LetGo>
+  void drop_state(std::uint32_t i, const LetGo& let_go) {
+    let_go(inputs_[i]);
+    for (std::size_t p = 0; p < shared_.size(); ++p)
+      if (table_.activations.shared[p].is_of(i)) let_go(shared_[p]);
+  }
+  void drop_state_at(std::uint32_t i, Trigger at) {
+    drop_state(i, [&](BufferId buffer) { builder_.free(buffer, at); });
   }
 
+  void place_first_input();
   void place_block(std::uint32_t i);
+  void place_workspace(Range steps, std::uint32_t i, Bytes most);
   void place_input(std::uint32_t i);
   void place_output(std::uint32_t i);
   void place_scope_input(std::uint32_t i);
-  void place_gradient_of_output(std::uint32_t i);
+  void place_gradient(std::uint32_t state);
   void place_saved(std::uint32_t i);
-  void send(std::uint32_t i, std::optional<std::uint32_t> storage, BufferId device, Bytes bytes);
+  CopyId send(std::uint32_t i, std::optional<std::uint32_t> storage, Bytes bytes);
   void place_writes();
   void write(std::uint32_t i, Sent& sent);
   void place_restores();
@@ -89,43 +103,61 @@ class PassPlacement {
   const Pass& pass_;
   const std::uint32_t n_;
   std::vector<std::vector<Sent>> sent_;  // for each block, in the order in which it comes back
-  std::vector<BufferId> inputs_;         // X_i as the forward pass makes it
+  std::vector<BufferId> inputs_;         // X_i as the forward pass makes it, but for what it shares
+  std::vector<BufferId> shared_;         // parts of several of them
 };
+
+// Of the first pass it is there from the start.
+void PassPlacement::place_first_input() {
+  const bool first = &pass_ == &layout_.order.passes.front();
+  make_state(0, [&](Bytes bytes, std::uint32_t holders) {
+    if (!first) return layout_.made_by(only(pass_.prologue), BufferKind::activation, 0, bytes, holders);
+    return builder_.initial({Space::device, BufferKind::activation, 0, {}, bytes, holders});
+  });
+}
 
 void PassPlacement::place_block(std::uint32_t i) {
   const BlockSteps& steps = pass_.blocks[i];
   const BlockRow& row = table_.rows[i];
   const BlockDecision& decision = plan_.blocks[i];
-  layout_.within(steps.forward, BufferKind::workspace, i, first_workspace(row, decision));
-  if (steps.recompute)
-    layout_.within(*steps.recompute, BufferKind::workspace, i, second_workspace(row, decision));
-  layout_.within(steps.backward, BufferKind::workspace, i, row.sizes.backward_workspace);
+  place_workspace(steps.forward, i, first_workspace(row, decision));
+  if (steps.recompute) place_workspace(*steps.recompute, i, second_workspace(row, decision));
+  place_workspace(steps.backward, i, row.sizes.backward_workspace);
   place_output(i);
   place_input(i);
   place_scope_input(i);
-  place_gradient_of_output(i);
+  place_gradient(i + 1);
   place_saved(i);
+}
+
+// Of one step after the other where they are of layers.
+void PassPlacement::place_workspace(Range steps, std::uint32_t i, Bytes most) {
+  if (steps.size() == 1) return layout_.within(steps, BufferKind::workspace, i, most);
+  for (StepId step = steps.begin; step != steps.end; ++step) {
+    const Bytes bytes = step_workspace(table_, i, builder_.step(step).layer).value_or(most);
+    layout_.within(only(step), BufferKind::workspace, i, std::min(bytes, most));
+  }
 }
 
 void PassPlacement::place_output(std::uint32_t i) {
   const BlockSteps& steps = pass_.blocks[i];
-  const Bytes output = table_.activation(i + 1);
-  inputs_[i + 1] = layout_.made_by(steps.forward, BufferKind::activation, i + 1, output);
-  if (i + 1 == n_) builder_.free(inputs_[n_], end_of(only(pass_.epilogue)));
+  make_state(i + 1, [&](Bytes bytes, std::uint32_t holders) {
+    return layout_.made_by(steps.forward, BufferKind::activation, i + 1, bytes, holders);
+  });
+  if (i + 1 == n_) drop_state_at(n_, end_of(only(pass_.epilogue)));
   if (!makes_output_again(table_.rows[i], plan_.blocks[i])) return;
-  const BufferId again = layout_.made_by(*steps.recompute, BufferKind::activation, i + 1, output);
+  const BufferId again =
+      layout_.made_by(*steps.recompute, BufferKind::activation, i + 1, table_.fresh_output(i));
   const bool last = ends_segment(plan_, i);
   builder_.free(again, end_of(last ? *steps.recompute : pass_.blocks[i + 1].backward));
 }
 
 void PassPlacement::place_input(std::uint32_t i) {
   const BlockSteps& steps = pass_.blocks[i];
-  if (recomputed(plan_, i) && !starts_segment(plan_, i))
-    builder_.free(inputs_[i], end_of(steps.forward));
-  else if (plan_.blocks[i].offload_input && !scope_input(i))
-    send(i, {}, inputs_[i], table_.activation(i));
-  else
-    builder_.free(inputs_[i], end_of(steps.backward));
+  if (recomputed(plan_, i) && !starts_segment(plan_, i)) return drop_state_at(i, end_of(steps.forward));
+  if (!plan_.blocks[i].offload_input || scope_input(i)) return drop_state_at(i, end_of(steps.backward));
+  const CopyId store = send(i, {}, table_.activation(i));
+  drop_state(i, [&](BufferId buffer) { builder_.free_after(buffer, store); });
 }
 
 void PassPlacement::place_scope_input(std::uint32_t i) {
@@ -134,16 +166,26 @@ void PassPlacement::place_scope_input(std::uint32_t i) {
   const BlockSteps& steps = pass_.blocks[i];
   const BufferId input = layout_.made_by(steps.forward, BufferKind::activation, i, *bytes);
   if (plan_.blocks[i].offload_input)
-    send(i, {}, input, *bytes);
+    builder_.free_after(input, send(i, {}, *bytes));
   else
     builder_.free(input, end_of(steps.backward));
 }
 
-void PassPlacement::place_gradient_of_output(std::uint32_t i) {
-  const Range maker = i + 1 == n_ ? only(pass_.epilogue) : pass_.blocks[i + 1].backward;
-  const BufferId id =
-      layout_.made_by(maker, BufferKind::activation_gradient, i + 1, table_.activation(i + 1));
-  builder_.free(id, end_of(pass_.blocks[i].backward));
+// Of a state other than X_0: what is made with it, some of it as the maker's backward ends.
+void PassPlacement::place_gradient(std::uint32_t state) {
+  const Range maker = state == n_ ? only(pass_.epilogue) : pass_.blocks[state].backward;
+  Bytes late = state == n_ ? Bytes{} : relief_of(table_, state).of_input_gradient;
+  const auto make = [&](std::uint32_t last, Bytes bytes) {
+    const BufferKind kind = BufferKind::activation_gradient;
+    const Trigger end = end_of(pass_.blocks[last - 1].backward);
+    const Bytes comes_late = std::min(bytes, late);
+    late -= comes_late;
+    builder_.free(layout_.made_by(maker, kind, last, bytes - comes_late), end);
+    if (comes_late > Bytes{}) builder_.free(layout_.made_late_by(maker, kind, last, comes_late), end);
+  };
+  make(state, table_.gradients.own[state]);
+  for (const SharedPart& part : table_.gradients.shared)
+    if (part.first == state) make(part.last, part.bytes);
 }
 
 void PassPlacement::place_saved(std::uint32_t i) {
@@ -156,7 +198,7 @@ void PassPlacement::place_saved(std::uint32_t i) {
     const bool again = drops(decision, all[s]);
     builder_.alloc(id, begin_of(again ? *steps.recompute : steps.forward));
     if (next_away != decision.offload.end() && *next_away == s) {
-      send(i, s, id, all[s].bytes);
+      builder_.free_after(id, send(i, s, all[s].bytes));
       ++next_away;
     } else {
       builder_.free(id, end_of(steps.backward));
@@ -165,14 +207,13 @@ void PassPlacement::place_saved(std::uint32_t i) {
 }
 
 // At the end of block i's forward.
-void PassPlacement::send(std::uint32_t i, std::optional<std::uint32_t> storage, BufferId device,
-                         Bytes bytes) {
+CopyId PassPlacement::send(std::uint32_t i, std::optional<std::uint32_t> storage, Bytes bytes) {
   Sent sent{0, 0, storage, bytes};
   sent.store = builder_.copy(sent.out(Lane::d2h, i, end_of(pass_.blocks[i].forward)));
   sent.host = builder_.buffer(sent.in(Space::host, i));
   builder_.alloc_at_issue(sent.host, sent.store);
-  builder_.free_after(device, sent.store);
   sent_[i].push_back(sent);
+  return sent.store;
 }
 
 // What was sent last comes back first, so that it stays on the host as long as there is room.

@@ -80,6 +80,9 @@ struct Buffer {
   std::optional<std::uint32_t> block;  // activations: i of X_i, so that X_n has one more than the last block
   std::optional<std::uint32_t> storage;  // saved tensors
   Bytes bytes;
+  // A part of several states (see state_memory.h) is held by each of them. It dies with the last `free` of
+  // that many.
+  std::uint32_t holders = 1;
 };
 
 inline bool is_pinnable(const Buffer& buffer) {
@@ -112,6 +115,7 @@ struct Program {
   std::array<bool, lane_count> single_stream{true, true, true, false,
                                              false};  // a lane whose every copy pays the latency
   PinnedCaps pinned;
+  bool shares = false;  // whether any buffer has several holders
 
   std::span<const Step> lane(Lane which) const;
   StepId first(Lane which) const { return lanes[static_cast<int>(which)].begin; }

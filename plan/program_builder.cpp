@@ -22,6 +22,7 @@ void ProgramBuilder::wait(StepId compute, CopyId copy) {
 
 BufferId ProgramBuilder::buffer(const Buffer& buffer) {
   program_.buffers.push_back(buffer);
+  program_.shares = program_.shares || buffer.holders > 1;
   return static_cast<BufferId>(program_.buffers.size() - 1);
 }
 
@@ -68,6 +69,7 @@ void ProgramBuilder::clear() {
   program_.wait_ranges.clear();
   program_.waits.clear();
   program_.buffers.clear();
+  program_.shares = false;
   program_.initial.clear();
   program_.effect_ranges.clear();
   program_.effects.clear();

@@ -15,6 +15,11 @@ Bytes second_workspace(const BlockRow& row, const BlockDecision& decision) {
   return of_scope(decision, row.sizes.scope_workspace).value_or(row.sizes.forward_workspace);
 }
 
+std::optional<Bytes> step_workspace(const BlockTable& table, std::uint32_t block,
+                                    std::optional<std::uint32_t> layer) {
+  return layer ? table.layers_of(block)[*layer].workspace : table.rows[block].sizes.rest_workspace;
+}
+
 bool makes_output_again(const BlockRow& row, const BlockDecision& decision) {
   return decision.activation == Activation::recompute && !of_scope(decision, row.sizes.scope_workspace);
 }

@@ -47,6 +47,16 @@ class Assembly {
   Bytes activation(std::size_t i) const {
     return i < inventory_.blocks.size() ? inventory_.blocks[i].input : inventory_.output;
   }
+  // What of X_{i+1} block i makes, and what of the gradient of X_i its backward makes.
+  Bytes fresh_output(std::size_t i) const { return activation(i + 1) - inventory_.blocks[i].handed_on; }
+  Bytes fresh_gradient(std::size_t i) const {
+    return i > 0 ? gradient(i) - inventory_.blocks[i].handed_on_gradient : Bytes{};
+  }
+  // Of X_i.
+  Bytes gradient(std::size_t i) const {
+    if (i == inventory_.blocks.size()) return inventory_.output;
+    return inventory_.blocks[i].input_gradient.value_or(inventory_.blocks[i].input);
+  }
 
   FixedCosts fixed() const {
     FixedCosts fixed;
@@ -89,7 +99,7 @@ class Assembly {
     for (std::size_t k = 0; k < read.size(); ++k) {
       const LayerInventory& stock = inventory_.blocks[i].layers.at(k);
       layers.push_back({stock.name, stock.scope, stock.weight, median_or_none(read[k].forward),
-                        median_or_none(read[k].backward)});
+                        median_or_none(read[k].backward), workspace(i, read[k])});
     }
     for (std::size_t scope = 0; scope < scope_count; ++scope)
       if (const std::optional<Nanos>& whole = times.scope_forward[scope])
@@ -99,14 +109,30 @@ class Assembly {
     return layers;
   }
 
+  // In whichever pass it is the most; absent where none was read.
+  std::optional<Bytes> workspace(std::size_t i, const LayerReadings& read) const {
+    if (std::max({read.forward_rise, read.dropped_rise, read.backward_rise}) == Bytes{}) return {};
+    BlockProfile block;
+    block.saved = inventory_.blocks[i].saved;
+    return at_least_none(std::max({read.forward_rise - fresh_output(i) - saved_bytes(block),
+                                   read.dropped_rise - fresh_output(i), read.backward_rise - made(i)}));
+  }
+  // By a backward, that stays.
+  Bytes made(std::size_t i) const { return inventory_.blocks[i].gradient + fresh_gradient(i); }
+
   BlockSizes sizes(std::size_t i, Bytes saved) const {
     const BlockInventory& stock = inventory_.blocks[i];
     const BlockReadings& read = readings_.blocks[i];
     BlockSizes sizes{stock.input, stock.weight, stock.gradient, {}, {}, {}, stock.scope_input};
     for (int scope = 0; scope < scope_count; ++scope) size_scope(i, static_cast<Scope>(scope), sizes);
-    sizes.forward_workspace = at_least_none(read.forward.rise() - activation(i + 1) - saved);
-    sizes.dropped_workspace = at_least_none(read.dropped_rise - activation(i + 1));
-    sizes.backward_workspace = at_least_none(read.backward.rise() - stock.gradient - input_gradient(i));
+    sizes.forward_workspace = at_least_none(read.forward.rise() - fresh_output(i) - saved);
+    sizes.dropped_workspace = at_least_none(read.dropped_rise - fresh_output(i));
+    sizes.backward_workspace = at_least_none(read.backward.rise() - made(i));
+    sizes.backward_relief = at_least_none(made(i) - read.backward.rise());
+    sizes.handed_on = stock.handed_on;
+    if (i > 0 && gradient(i) != stock.input) sizes.input_gradient = gradient(i);
+    if (i > 0) sizes.handed_on_gradient = stock.handed_on_gradient;
+    if (!read.layers.empty()) sizes.rest_workspace = workspace(i, read.rest);
     return sizes;
   }
 
@@ -121,19 +147,18 @@ class Assembly {
     for (const SavedStorage& storage : storages(block))
       (storage.scope == scope ? again : stays) += storage.bytes;
     sizes.scope_dropped_workspace[index] =
-        at_least_none(*read.scope_dropped_rise[index] - activation(i + 1) - stays);
+        at_least_none(*read.scope_dropped_rise[index] - fresh_output(i) - stays);
     sizes.scope_workspace[index] = at_least_none(*read.scope_rise[index] - again);
   }
-
-  Bytes input_gradient(std::size_t i) const { return i > 0 ? activation(i) : Bytes{}; }
 
   // What the model says of a step's end, against what was read there.
   void compare(std::size_t i, const BlockProfile& block) {
     const BlockReadings& read = readings_.blocks[i];
     const Bytes saved = saved_bytes(block);
-    const Bytes kept = read.forward.after - read.forward.before - activation(i + 1) - saved;
-    const Bytes left = read.backward.after - read.backward.before - block.sizes.gradient - input_gradient(i) +
-                       saved + activation(i) + activation(i + 1);
+    const Bytes kept = read.forward.after - read.forward.before - fresh_output(i) - saved;
+    const Bytes input = i > 0 ? fresh_output(i - 1) : activation(0);  // what comes from before stays there
+    const Bytes left = read.backward.after - read.backward.before - made(i) + saved + input +
+                       gradient(i + 1) - (i > 0 ? inventory_.blocks[i].handed_on_gradient : Bytes{});
     warn(block.name, kept, " that autograd did not report");
     warn(block.name, left, " beyond its backward");
   }

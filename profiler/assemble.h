@@ -6,11 +6,12 @@
 //         (dropping one scope: rise - X_{i+1} - what the others save - what the scope starts from)
 //   R_i   of one scope: rise - what it saves
 //   E     rise - X_n
-//   B_i   rise - gradient - X_i            X_i, the gradient of the input, only for i > 0
+//   B_i   rise - gradient - gradient of X_i      the latter only for i > 0; below 0 it is relief
 //
-// and never below 0. The prologue's backward runs within B_0, so its workspace is B_0's. Resident is what
-// lives when F_0 begins, less X_0, the weights of the blocks, which may be swapped, and the optimizer's
-// state.
+// and never below 0. Of X_{i+1} and the gradient of X_i only what the block makes counts, not what it hands
+// on. A layer's workspace is the most that these take while it runs. The prologue's backward runs within B_0,
+// so its workspace is B_0's. Resident is what lives when F_0 begins, less X_0, the weights of the blocks,
+// which may be swapped, and the optimizer's state.
 #pragma once
 
 #include <string>

@@ -126,13 +126,19 @@ class BlockProbe {
   }
 
   void read_layers(const Program& program, const StepReport& report) {
-    for (const LayerTime& time : report.layers) {
-      const Step& step = program.steps[time.step];
-      std::vector<LayerReadings>& layers = readings_.blocks[*step.block].layers;
-      layers.resize(layers_[*step.block].size());
-      LayerReadings& read = layers.at(time.layer);
-      (step.kind == StepKind::forward ? read.forward : read.backward).push_back(time.time);
+    for (const LayerUse& use : report.layers) {
+      const Step& step = program.steps[use.step];
+      LayerReadings& read = readings_of(use, *step.block);
+      const bool forward = step.kind == StepKind::forward;
+      (forward ? read.forward : read.backward).push_back(use.time);
+      (forward ? read.forward_rise : read.backward_rise) = use.rise;
     }
+  }
+
+  LayerReadings& readings_of(const LayerUse& use, std::uint32_t block) {
+    BlockReadings& readings = readings_.blocks[block];
+    readings.layers.resize(layers_[block].size());
+    return use.layer ? readings.layers.at(*use.layer) : readings.rest;
   }
 
   static Nanos time_of(const Step& step, const Timeline& timeline) {
@@ -148,6 +154,10 @@ class BlockProbe {
       if (step.kind == StepKind::forward)
         readings_.blocks[*step.block].dropped_rise = memory.peak - memory.before;
     }
+    for (const LayerUse& use : report.layers) {
+      const Step& step = program.steps[use.step];
+      if (step.kind == StepKind::forward) readings_of(use, *step.block).dropped_rise = use.rise;
+    }
   }
 
   Inventory inventory() {
@@ -156,7 +166,8 @@ class BlockProbe {
     for (std::uint32_t i = 0; i < blocks.size(); ++i)
       all.blocks.push_back({profile_.blocks[i].name, blocks[i]->group(), chain_.last_pass(i).input,
                             executor_.weight_bytes(i), executor_.gradient_bytes(i), profile_.blocks[i].saved,
-                            saved_.starts(i), layers_[i]});
+                            saved_.starts(i), layers_[i], chain_.last_pass(i).handed_on,
+                            saved_.gradient(i).bytes, saved_.gradient(i).handed_on});
     all.output = chain_.last_pass(blocks.size() - 1).output;
     return all;
   }

@@ -51,6 +51,7 @@ class MeteredBlock final : public WrappedBlock {
       output = inner_.forward(input);
     }
     pass.output = storage_bytes(output);
+    pass.handed_on = shared_bytes(input, output);
     last_ = pass;
     return output;
   }

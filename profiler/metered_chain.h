@@ -16,7 +16,7 @@ namespace stowage {
 
 // One forward pass through a block.
 struct BlockPass {
-  Bytes input, output;
+  Bytes input, output, handed_on;                          // handed_on: of both
   std::array<std::optional<Nanos>, scope_count> by_scope;  // absent where the block never was
 };
 

@@ -39,6 +39,9 @@ struct BlockInventory {
   std::vector<SavedTensor> saved;
   ByScope<Bytes> scope_input = {};  // as BlockSizes has it
   std::vector<LayerInventory> layers = {};
+  Bytes handed_on = {};                      // of X_i, what X_{i+1} has in the same memory
+  std::optional<Bytes> input_gradient = {};  // of X_i; absent: as large as X_i
+  Bytes handed_on_gradient = {};             // what of it the gradient of X_{i+1} has in the same memory
 };
 
 struct Inventory {
@@ -50,6 +53,8 @@ struct Inventory {
 
 struct LayerReadings {
   std::vector<Nanos> forward, backward;  // by repeat, with what ran until the next layer began
+  // Of memory while it ran, above what lived as its step began; dropped: in a forward that saves nothing.
+  Bytes forward_rise = {}, backward_rise = {}, dropped_rise = {};
 };
 
 struct BlockReadings {
@@ -59,6 +64,7 @@ struct BlockReadings {
   std::vector<LayerReadings> layers = {};  // as the inventory has them; empty where nothing was read
   // Where the scope is recomputed: of the forward that drops it, and of running it again.
   ByScope<Bytes> scope_dropped_rise = {}, scope_rise = {};
+  LayerReadings rest = {};  // before the first layer; no times
 };
 
 // Steps of the plan that keeps everything.

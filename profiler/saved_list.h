@@ -18,14 +18,17 @@ inline constexpr Bytes small_saved{1024};
 class SavedList final : public SaveListener {
  public:
   explicit SavedList(std::size_t blocks, Bytes small = small_saved)
-      : small_(small), blocks_(blocks), starts_(blocks), parts_(blocks) {}
+      : small_(small), blocks_(blocks), starts_(blocks), parts_(blocks), gradients_(blocks) {}
 
   void on_save(const SaveEvent& event) override;
   void on_start(const StartEvent& event) override;
+  void on_gradient(const GradientEvent& event) override { gradients_.at(event.block) = event; }
   std::vector<SavedTensor> block(std::size_t index) const;
   // What parts of the block start from beside its input and what is saved anyway, as BlockSizes::scope_input
   // has it.
   const ByScope<Bytes>& starts(std::size_t index) const { return starts_.at(index); }
+  // Of the block's input; none of the first block's.
+  const GradientEvent& gradient(std::size_t index) const { return gradients_.at(index); }
   // Whether the block runs parts of this scope that could run again.
   bool has_parts(std::size_t index, Scope scope) const {
     return parts_.at(index)[static_cast<std::size_t>(scope)];
@@ -40,6 +43,7 @@ class SavedList final : public SaveListener {
   std::vector<std::vector<Entry>> blocks_;
   std::vector<ByScope<Bytes>> starts_;
   std::vector<std::array<bool, scope_count>> parts_;
+  std::vector<GradientEvent> gradients_;
 };
 
 }  // namespace stowage

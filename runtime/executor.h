@@ -35,12 +35,13 @@ struct StepMemory {
   Bytes before, peak, after;
 };
 
-// How long a block was in one of its layers, in a compute step that is not one layer's. Only where compute
-// has ended when the device gives it back.
-struct LayerTime {
+// What a block took in one of its layers, in a compute step that is not one layer's. Only where compute has
+// ended when the device gives it back.
+struct LayerUse {
   StepId step;
-  std::uint32_t layer;
+  std::optional<std::uint32_t> layer;  // absent: before the first of them, whose time is not told
   Nanos time;
+  Bytes rise;  // of the device's memory at most, above what lived as the step began
 };
 
 struct StepReport {
@@ -48,8 +49,8 @@ struct StepReport {
   double gradient_norm = 0;  // over all trained parameters
   Timeline timeline;         // source "measured"; the name is left to the caller
   std::vector<StepMemory> memory;
-  std::vector<LayerTime> layers;  // each layer of a step once
-  PinnedReport pool;              // of host buffers, after the step
+  std::vector<LayerUse> layers;  // each layer of a step once
+  PinnedReport pool;             // of host buffers, after the step
 };
 
 // Memory ran out. Unless it was in the optimizer step, weights, optimizer and random state are as before, and

@@ -66,10 +66,25 @@ void HeldState::put(std::vector<c10::Storage> storages) {
 
 Bytes storage_bytes(const State& state) {
   std::vector<c10::Storage> storages;
-  for (const at::Tensor& tensor : state) place_of(tensor, storages);
+  for (const at::Tensor& tensor : state)
+    if (tensor.defined()) place_of(tensor, storages);
   Bytes bytes;
   for (const c10::Storage& storage : storages) bytes += size_of(storage);
   return bytes;
+}
+
+Bytes shared_bytes(const State& state, const State& other) {
+  std::vector<c10::Storage> storages;
+  for (const at::Tensor& tensor : other)
+    if (tensor.defined()) place_of(tensor, storages);
+  State shared;
+  for (const at::Tensor& tensor : state) {
+    if (!tensor.defined()) continue;
+    const std::size_t known = storages.size();
+    if (place_of(tensor, storages) < known) shared.push_back(tensor);
+    storages.resize(known);
+  }
+  return storage_bytes(shared);
 }
 
 }  // namespace stowage

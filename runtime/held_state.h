@@ -45,5 +45,7 @@ class HeldState {
 
 // Bytes of the storages that a state's tensors live in, each once: `input_bytes` of the block it enters.
 Bytes storage_bytes(const State& state);
+// Of those, the ones that another state's tensors live in, too.
+Bytes shared_bytes(const State& state, const State& other);
 
 }  // namespace stowage

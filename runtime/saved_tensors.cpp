@@ -25,6 +25,9 @@ bool is_plain(const at::Tensor& tensor) {
 class SavedTensors::Hooks final : public torch::autograd::SavedVariableHooks {
  public:
   explicit Hooks(std::shared_ptr<SavedTensors> owner) : owner_(std::move(owner)) {}
+  ~Hooks() override {
+    if (place_.storage) owner_->let_go(*place_.storage);
+  }
 
   // The tensor may be the operator's own output with its graph node, so it is not held itself: that would be
   // a cycle.
@@ -32,6 +35,7 @@ class SavedTensors::Hooks final : public torch::autograd::SavedVariableHooks {
     version_ = tensor.unsafeGetTensorImpl()->version_counter();
     version_at_save_ = version_.current_version();
     place_ = owner_->place_of(tensor, true);
+    if (place_.storage) ++owner_->entries_[*place_.storage].users;
     owner_->note(tensor, place_);
     if (!place_.held.defined()) return;
     users_ = layer_listener();
@@ -108,6 +112,11 @@ void SavedTensors::note(const at::Tensor& tensor, const SavedPlace& place) {
   if (!listener_ || !place.storage) return;
   const Scope scope = starts_.contains(key_of(tensor)) ? Scope::other : current_scope();
   listener_->on_save({block_, *place.storage, tensor, scope});
+}
+
+void SavedTensors::let_go(std::uint32_t index) {
+  Entry& entry = entries_[index];
+  if (--entry.users == 0 && consuming_) entry.storage = {};
 }
 
 c10::Storage SavedTensors::take(std::uint32_t index) {

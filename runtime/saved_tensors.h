@@ -45,12 +45,20 @@ struct StartEvent {
   std::optional<Bytes> bytes;
 };
 
+// The gradient that a block's backward made of its input: its bytes, and how many of them are memory of the
+// gradient that came in.
+struct GradientEvent {
+  std::uint32_t block;
+  Bytes bytes, handed_on;
+};
+
 class SaveListener {
  public:
   virtual ~SaveListener() = default;
   virtual void on_save(const SaveEvent& event) = 0;
   // Of each part, when the forward is over.
   virtual void on_start(const StartEvent&) {}
+  virtual void on_gradient(const GradientEvent&) {}
 };
 
 // Where the tensor of one save is to be found, though its storage may have been away meanwhile.
@@ -73,6 +81,9 @@ class SavedTensors final : public SaveHandler, public std::enable_shared_from_th
   c10::Storage take(std::uint32_t index);
   void put(std::uint32_t index, c10::Storage storage);
   bool is_here(std::uint32_t index) const { return static_cast<bool>(entries_[index].storage); }
+
+  // The backward begins: from now on a storage goes as soon as autograd has let go of the last tensor on it.
+  void consume() { consuming_ = true; }
 
   // A part of the block starts from this storage: it stays, and belongs to no scope.
   void starts_from(const c10::Storage& storage) { starts_.insert(storage.unsafeGetStorageImpl()); }
@@ -98,7 +109,9 @@ class SavedTensors final : public SaveHandler, public std::enable_shared_from_th
     c10::Storage storage;  // empty while it is away, or dropped
     c10::weak_intrusive_ptr<c10::StorageImpl> identity;
     Bytes bytes;
+    std::uint32_t users = 0;  // saves that autograd holds
   };
+  void let_go(std::uint32_t index);
   std::optional<std::uint32_t> index_of(const c10::Storage& storage, bool saves);
   void note(const at::Tensor& tensor, const SavedPlace& place);
 
@@ -109,6 +122,7 @@ class SavedTensors final : public SaveHandler, public std::enable_shared_from_th
   SaveLedger* dropping_ = nullptr;
   const SaveLedger* expected_ = nullptr;
   std::size_t saves_ = 0;
+  bool consuming_ = false;
   std::vector<Entry> entries_;
   std::unordered_map<StorageKey, std::uint32_t> index_;
   std::unordered_set<StorageKey> starts_;

@@ -102,7 +102,7 @@ void StepRun::run_call() {
   const Instant end = work->ended() ? work->span().end : std::chrono::steady_clock::now();
   works_.push_back(current_ == call_begin_ ? work : std::make_shared<RestOfWork>(work, begin_));
   if (!work->ended())
-    std::erase_if(report_.layers, [&](const LayerTime& layer) { return layer.step == current_; });
+    std::erase_if(report_.layers, [&](const LayerUse& layer) { return layer.step == current_; });
   end_step(end);
 }
 
@@ -127,7 +127,7 @@ void StepRun::leave_step() {
     for (StepId wait : program_.waits_of(current_))
       if (program_.steps[wait].kind == StepKind::load_weights) ++unused_loads_;
   is_used_ = false;
-  used_.peak = device_.memory().take_peak();
+  used_.peak = std::max(used_.peak, device_.memory().take_peak());
   free_at(current_, Edge::end);
   used_.after = device_.memory().live();
 }
@@ -137,8 +137,9 @@ void StepRun::end_step(Instant end) {
   recorder_.device_bytes(recorder_.since_begin(begin_), used_.peak);
   recorder_.device_bytes(ready_, used_.after);
   report_.memory.push_back(used_);
-  if (refuse_excess_ && call_end_ - call_begin_ == 1)
-    stowage::refuse_excess(program_, current_, used_.before, used_.after);
+  if (current_ == call_begin_) before_call_ = used_.before;
+  if (refuse_excess_ && current_ + 1 == call_end_)
+    stowage::refuse_excess(program_, {call_begin_, call_end_}, before_call_, used_.after);
   transfers_.issue_at({current_, Edge::end}, ready_);
 }
 
@@ -165,15 +166,22 @@ void StepRun::leave_layer() {
   if (!running_) return;
   const std::uint32_t layer = std::exchange(running_, {})->layer;
   if (call_end_ - call_begin_ > 1) return;  // its step says it
-  const Nanos time = recorder_.now() - recorder_.since_begin(running_since_);
-  std::vector<LayerTime>& all = report_.layers;
-  const auto known = std::find_if(all.rbegin(), all.rend(), [&](const LayerTime& each) {
+  note_layer(layer, recorder_.now() - recorder_.since_begin(running_since_));
+}
+
+void StepRun::note_layer(std::optional<std::uint32_t> layer, Nanos time) {
+  const Bytes peak = device_.memory().take_peak();
+  used_.peak = std::max(used_.peak, peak);
+  std::vector<LayerUse>& all = report_.layers;
+  auto known = std::find_if(all.rbegin(), all.rend(), [&](const LayerUse& each) {
     return each.step != current_ || each.layer == layer;
   });
-  if (known != all.rend() && known->step == current_)
-    known->time += time;
-  else
-    all.push_back({current_, layer, time});
+  if (known == all.rend() || known->step != current_) {
+    all.push_back({current_, layer, {}, {}});
+    known = all.rbegin();
+  }
+  known->time += time;
+  known->rise = std::max(known->rise, peak - used_.before);
 }
 
 StepId StepRun::step_of(std::uint32_t layer, StepId from) const {
@@ -188,6 +196,7 @@ void StepRun::on_layer(std::uint32_t layer) {
   if (running_ == id) return;
   const std::optional<LayerId> before = running_;
   const bool begins_pass = program_.steps[current_].kind == StepKind::backward && !before;
+  if (!before && !begins_pass && call_end_ - call_begin_ == 1) note_layer({}, {});
   leave_layer();
   running_ = id;
   running_since_ = begins_pass ? begin_ : std::chrono::steady_clock::now();
@@ -305,7 +314,8 @@ void StepRun::optimize() {
 
 void StepRun::free_at(StepId id, Edge edge) {
   for (const MemoryEffect& effect : program_.effects_at(id, edge))
-    if (!effect.alloc) state_.release(program_.buffers[effect.buffer], program_.steps[id]);
+    if (!effect.alloc && program_.buffers[effect.buffer].holders == 1)  // what is shared goes with its states
+      state_.release(program_.buffers[effect.buffer], program_.steps[id]);
 }
 
 }  // namespace stowage

@@ -45,6 +45,7 @@ class StepRun final : private LayerListener {
   void go_on_to(StepId target);
   void finish_layers();
   void leave_layer();
+  void note_layer(std::optional<std::uint32_t> layer, Nanos time);
   bool make_room();
   void on_layer(std::uint32_t layer) override;
   void on_save(const at::Tensor& parameter) override;
@@ -74,6 +75,7 @@ class StepRun final : private LayerListener {
   StepId call_begin_ = 0, call_end_ = 0;  // the steps of the call under way
   std::optional<LayerId> running_;        // in it
   Instant running_since_;
+  Bytes before_call_;     // what lived as the call began
   bool is_used_ = false;  // whether the layer of the current step has run
   std::int64_t unused_loads_ = 0, discarded_ = 0;
   Instant begin_;  // of the current step

@@ -108,10 +108,14 @@ void StepState::epilogue() {
 void StepState::backward(std::uint32_t block) {
   check_weights(block);
   if (is_later()) model_.set_gradients_aside(block);
+  passes_[block].saved->consume();
   State gradients = passes_[block].graph.backward(activation_gradients_[block + 1]);
   if (!passes_[block].skipped) model_.check_gradients(block);
   if (is_later()) model_.add_up_gradients(block);
   if (block > 0) {
+    if (listener_)
+      listener_->on_gradient(
+          {block, storage_bytes(gradients), shared_bytes(gradients, activation_gradients_[block + 1])});
     activation_gradients_[block] = std::move(gradients);
     model_.collect_outer_gradients(false);
     return;

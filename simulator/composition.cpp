@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "plan/pinned_size.h"
 #include "simulator/step_times.h"
@@ -73,14 +74,32 @@ class KindLog {
     for (const BufferId buffer : program.initial) note(buffer, Nanos{}, true);
     for (StepId step = 0; step < program.steps.size(); ++step)
       for (const Edge edge : {Edge::ready, Edge::begin, Edge::end})
-        for (const MemoryEffect& effect : program.effects_at(step, edge))
-          note(effect.buffer, edge_of(program, witness.times, step, edge), effect.alloc);
+        for (const MemoryEffect& effect : program.effects_at(step, edge)) {
+          const Nanos at = edge_of(program, witness.times, step, edge);
+          if (effect.alloc || program.buffers[effect.buffer].holders == 1)
+            note(effect.buffer, at, effect.alloc);
+          else
+            let_go(effect.buffer, at);
+        }
+    for (const auto& [buffer, life] : shared_)
+      if (life.holders == 0) note(buffer, life.until, false);
   }
 
   Composition composition() && { return {curves(device_), curves(host_), levels(std::move(pinned_))}; }
 
  private:
   using ByKind = std::array<LevelChanges, buffer_kind_count>;
+  // Of a buffer that several hold: those who still do, and until when the others did.
+  struct SharedLife {
+    std::uint32_t holders;
+    Nanos until;
+  };
+
+  void let_go(BufferId id, Nanos at) {
+    SharedLife& life = shared_.try_emplace(id, SharedLife{program_.buffers[id].holders, at}).first->second;
+    --life.holders;
+    life.until = std::max(life.until, at);
+  }
 
   void note(BufferId id, Nanos at, bool alloc) {
     const Buffer& buffer = program_.buffers[id];
@@ -105,6 +124,7 @@ class KindLog {
   const Witness& witness_;
   const PinnedRounding rounding_;
   ByKind device_, host_;
+  std::map<BufferId, SharedLife> shared_;
   LevelChanges pinned_;
 };
 

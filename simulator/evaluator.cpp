@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "simulator/copy_times.h"
+#include "simulator/holders.h"
 #include "simulator/host_pool.h"
 #include "simulator/levels.h"
 #include "simulator/pace.h"
@@ -141,8 +142,9 @@ class Timing {
 // Memory over known times: the lanes' edges in time order, all of one instant together.
 class Merging {
  public:
-  Merging(const Program& program, const StepTimes& times, PinnedRounding rounding)
-      : program_(program), times_(times), rounding_(rounding) {
+  Merging(const Program& program, const StepTimes& times, PinnedRounding rounding, Holders& holders)
+      : program_(program), times_(times), rounding_(rounding), holders_(holders) {
+    holders.open(program);
     for (int lane = 0; lane < lane_count; ++lane) {
       const Range range = program.lanes[lane];
       lanes_[lane] = {range.begin, range.begin, range.end, Edge::begin, never};
@@ -184,7 +186,7 @@ class Merging {
       const Buffer& buffer = program_.buffers[program_.effects[i].buffer];
       if (program_.effects[i].alloc)
         add(levels_, buffer, rounding_);
-      else
+      else if (holders_.last_lets_go(program_.effects[i].buffer))
         remove(levels_, buffer, rounding_);
     }
   }
@@ -247,6 +249,7 @@ class Merging {
   const Program& program_;
   const StepTimes& times_;
   const PinnedRounding rounding_;
+  Holders& holders_;
   std::array<LaneState, lane_count> lanes_;
   Levels levels_, peaks_;
 };
@@ -264,6 +267,7 @@ struct Evaluator::State {
   CopyTimes copies;
   std::optional<Reservation> reservation;
   StepTimes times;
+  Holders holders;
 };
 
 bool Evaluator::serves(const Machine& machine) {
@@ -286,7 +290,7 @@ std::optional<Run> Evaluator::evaluate(const Program& program) {
   Timing timing(program, state_->copies, state_->times);
   if (!timing.run()) return {};
   Run run = timing.figures();
-  run.peaks = Merging(program, state_->times, state_->rounding).run();
+  run.peaks = Merging(program, state_->times, state_->rounding, state_->holders).run();
   if (state_->reservation)
     run.peaks.device_reserved = state_->reservation->reserve(program, state_->times, nullptr);
   return run;

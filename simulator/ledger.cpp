@@ -37,6 +37,7 @@ Ledger::Ledger(const Machine& machine)
 
 void Ledger::open(const Program& program, Curves* curves, const HostPool* host) {
   program_ = &program;
+  holders_.open(program);
   host_ = host;
   budgets_ = machine_budgets_;
   if (program.pinned.bytes) budgets_.host_pinned = std::min(budgets_.host_pinned, *program.pinned.bytes);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "plan/program.h"
+#include "simulator/holders.h"
 #include "simulator/host_pool.h"
 #include "simulator/levels.h"
 #include "simulator/outcome.h"
@@ -34,7 +35,7 @@ class Ledger {
       const Buffer& buffer = program_->buffers[effect.buffer];
       if (effect.alloc)
         add(levels_, buffer, rounding_, is_pageable(effect.buffer));
-      else
+      else if (holders_.last_lets_go(effect.buffer))
         remove(levels_, buffer, rounding_, is_pageable(effect.buffer));
     }
   }
@@ -83,6 +84,7 @@ class Ledger {
   const Levels machine_budgets_;
   Levels budgets_;  // the machine's, and what the plan allows itself
   const Program* program_ = nullptr;
+  Holders holders_;
   const HostPool* host_ = nullptr;
   Curves* curves_ = nullptr;
   bool touched_ = false;  // since the last close

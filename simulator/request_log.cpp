@@ -30,10 +30,12 @@ void RequestLog::list(const Program& program, const StepTimes& times) {
 void RequestLog::find_lives(const Program& program, const StepTimes& times) {
   lives_.assign(program.buffers.size(), {});
   requests_.clear();
+  shared_.clear();
   const auto note = [&](BufferId buffer, bool allocates, Nanos at, StepId step) {
     if (program.buffers[buffer].space != Space::device) return;
     (allocates ? lives_[buffer].birth : lives_[buffer].death) = at;
     requests_.push_back({at, allocates, buffer, step});
+    if (!allocates && program.buffers[buffer].holders > 1) let_go(buffer, program.buffers[buffer].holders);
   };
   for (BufferId id : program.initial) note(id, true, {}, program.first(Lane::compute));
   for (StepId step = 0; step < program.steps.size(); ++step)
@@ -45,12 +47,28 @@ void RequestLog::find_lives(const Program& program, const StepTimes& times) {
       for (std::uint32_t i = range.begin; i != range.end; ++i)
         note(program.effects[i].buffer, program.effects[i].alloc, at, step);
     }
+  for (const auto& [buffer, life] : shared_) {
+    Request& last = requests_[life.request];
+    if (life.holders > 0) last.at = never;  // somebody holds it for good
+    lives_[buffer].death = last.at;
+  }
+}
+
+// Of the requests of all holders only the last one frees the buffer.
+void RequestLog::let_go(BufferId buffer, std::uint32_t holders) {
+  const std::size_t now = requests_.size() - 1;
+  SharedLife& life = shared_.try_emplace(buffer, SharedLife{holders, now}).first->second;
+  --life.holders;
+  if (life.request == now) return;
+  const bool is_last = requests_[life.request].at <= requests_[now].at;
+  requests_[is_last ? life.request : now].at = never;
+  if (is_last) life.request = now;
 }
 
 void RequestLog::rank(bool allocations) {
   for (std::uint32_t i = 0; i < requests_.size(); ++i) {
     const Request& request = requests_[i];
-    if (request.allocates != allocations || !lives_[request.buffer].counts()) continue;
+    if (request.allocates != allocations || request.at == never || !lives_[request.buffer].counts()) continue;
     ranks_.push_back({2 * static_cast<std::uint64_t>(request.at.value) + (allocations ? 1 : 0), i});
   }
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "plan/program.h"
@@ -38,6 +39,11 @@ class RequestLog {
     BufferId buffer;
     StepId step;
   };
+  // Of a buffer that several hold: those who still do, and the request of the last who did.
+  struct SharedLife {
+    std::uint32_t holders;
+    std::size_t request;
+  };
   // What requests are sorted by: the instant and the kind in one number, and the place in the program.
   struct Rank {
     std::uint64_t when;
@@ -49,10 +55,12 @@ class RequestLog {
   };
 
   void find_lives(const Program& program, const StepTimes& times);
+  void let_go(BufferId buffer, std::uint32_t holders);
   void rank(bool allocations);
   void sort_ranks();
 
   std::vector<Life> lives_;
+  std::map<BufferId, SharedLife> shared_;
   std::vector<Request> requests_;  // in program order
   std::vector<Rank> ranks_, merged_;
   std::vector<JournalEntry> entries_;

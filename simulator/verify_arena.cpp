@@ -30,6 +30,12 @@ std::map<Nanos, Instant> instants_of(const Evidence& evidence) {
   const Program& program = evidence.program;
   std::map<BufferId, Birth> births;
   std::map<BufferId, Death> deaths;
+  std::map<BufferId, std::uint32_t> held;
+  const auto let_go = [&](BufferId id, const Death& death) {
+    const auto [left, first] = held.try_emplace(id, program.buffers[id].holders);
+    --left->second;
+    if (first || deaths[id].at <= death.at) deaths[id] = death;
+  };
   std::size_t order = 0;
   for (BufferId id : program.initial) births[id] = {{}, order++};
   for (StepId step = 0; step < program.steps.size(); ++step)
@@ -39,8 +45,10 @@ std::map<Nanos, Instant> instants_of(const Evidence& evidence) {
         if (effect.alloc)
           births[effect.buffer] = {at, order++};
         else
-          deaths[effect.buffer] = {at, order++, program.steps[step].lane};
+          let_go(effect.buffer, {at, order++, program.steps[step].lane});
       }
+  for (const auto& [id, count] : held)  // there for good
+    if (count > 0) deaths.erase(id);
   std::map<Nanos, Instant> instants;
   for (const auto& [id, birth] : births) {
     if (program.buffers[id].space != Space::device) continue;

@@ -9,6 +9,7 @@ namespace {
 
 struct Life {
   std::optional<Nanos> birth, death;
+  std::uint32_t let_go = 0;  // how many holders have
 };
 
 struct Change {
@@ -24,15 +25,17 @@ class Lives {
     for (StepId step = 0; step < evidence.program.steps.size(); ++step)
       for (Edge edge : {Edge::ready, Edge::begin, Edge::end})
         for (const MemoryEffect& effect : evidence.program.effects_at(step, edge)) {
-          Life& life = lives_[effect.buffer];
-          set(effect.buffer, effect.alloc ? life.birth : life.death, evidence.edge(step, edge),
-              effect.alloc ? "comes to life" : "dies");
+          if (effect.alloc)
+            set(effect.buffer, lives_[effect.buffer].birth, evidence.edge(step, edge), "comes to life");
+          else
+            let_go(effect.buffer, evidence.edge(step, edge));
         }
   }
 
   void check() {
     for (BufferId id = 0; id < lives_.size(); ++id) {
-      const Life& life = lives_[id];
+      Life& life = lives_[id];
+      if (life.let_go < evidence_.program.buffers[id].holders) life.death.reset();
       if (life.death && !life.birth) findings_.push_back(title(id) + " dies, but never lived");
       if (life.death && life.birth && *life.death < *life.birth)
         findings_.push_back(title(id) + " dies at " + text(*life.death) + ", before it comes to life at " +
@@ -68,6 +71,12 @@ class Lives {
     const Buffer& buffer = evidence_.program.buffers[id];
     std::string title = std::string("buffer ") + kinds[static_cast<int>(buffer.kind)];
     return buffer.block ? title + " " + std::to_string(*buffer.block) : title;
+  }
+  // The last holder takes a buffer with it, and none lets go twice.
+  void let_go(BufferId id, Nanos at) {
+    Life& life = lives_[id];
+    if (++life.let_go > evidence_.program.buffers[id].holders) return set(id, life.death, at, "dies");
+    if (!life.death || *life.death < at) life.death = at;
   }
   void set(BufferId id, std::optional<Nanos>& instant, Nanos at, const char* what) {
     if (instant)

@@ -47,6 +47,15 @@ void add(Digest& digest, const BlockSizes& sizes) {
       digest.add(*(*figures)[scope]);
     }
   }
+  const auto where_any = [](Bytes bytes) { return bytes > Bytes{} ? std::optional(bytes) : std::nullopt; };
+  const std::optional<Bytes> later[] = {where_any(sizes.backward_relief), where_any(sizes.handed_on),
+                                        sizes.input_gradient, where_any(sizes.handed_on_gradient),
+                                        sizes.rest_workspace};
+  for (std::size_t i = 0; i < std::size(later); ++i) {
+    if (!later[i]) continue;  // likewise
+    digest.add(static_cast<std::int64_t>(i));
+    digest.add(*later[i]);
+  }
 }
 
 void add(Digest& digest, const std::vector<Layer>& layers) {
@@ -54,6 +63,7 @@ void add(Digest& digest, const std::vector<Layer>& layers) {
     digest.add(layer.name);
     digest.add(static_cast<std::int64_t>(layer.scope));
     digest.add(layer.weight);
+    if (layer.workspace) digest.add(*layer.workspace);
   }
 }
 

@@ -70,6 +70,17 @@ struct BlockSizes {
   // that of the scope when it runs again. Absent: `dropped_workspace`, and `forward_workspace` with the
   // block's output.
   ByScope<Bytes> scope_dropped_workspace = {}, scope_workspace = {};
+  // Autograd lets go of what was saved while the backward runs. Where that is more than it works in, the
+  // backward never needs all gradients that it makes beside all that it goes back through, but so much less.
+  Bytes backward_relief = {};
+  // Of the input, what leaves the block again in the same memory (skip connections on their way).
+  Bytes handed_on = {};
+  // Of the input's gradient: absent, as large as the input; and what of the output's gradient it is in the
+  // same memory.
+  std::optional<Bytes> input_gradient = {};
+  Bytes handed_on_gradient = {};
+  // Where its layers stream: workspace while none of them runs. Absent: that of the whole block.
+  std::optional<Bytes> rest_workspace = {};
 
   bool operator==(const BlockSizes&) const = default;
 };
@@ -80,6 +91,8 @@ struct Layer {
   Scope scope = Scope::other;
   Bytes weight;
   Nanos forward, backward;
+  // What the block works in while this layer runs, where that is less than its workspace in that pass.
+  std::optional<Bytes> workspace = {};
 
   bool operator==(const Layer&) const = default;
 };

@@ -116,17 +116,25 @@ BlockSizes read_sizes(const JsonNode& node, Totals& totals, std::int64_t count) 
   sizes.scope_input = figures<Bytes>(node, "scope_input_bytes", total, count);
   sizes.scope_dropped_workspace = figures<Bytes>(node, "scope_dropped_workspace_bytes", total, count);
   sizes.scope_workspace = figures<Bytes>(node, "scope_workspace_bytes", total, count);
+  sizes.backward_relief = figure<Bytes>(node, "backward_relief_bytes", total, count);
+  sizes.handed_on = figure<Bytes>(node, "handed_on_bytes", total, count);
+  if (node.find("input_gradient_bytes"))
+    sizes.input_gradient = figure<Bytes>(node, "input_gradient_bytes", total, count);
+  sizes.handed_on_gradient = figure<Bytes>(node, "handed_on_gradient_bytes", total, count);
+  if (node.find("rest_workspace_bytes"))
+    sizes.rest_workspace = figure<Bytes>(node, "rest_workspace_bytes", total, count);
   return sizes;
 }
 
 Layer read_layer(const JsonNode& node) {
-  node.allow({"name", "scope", "weight_bytes", "forward_ns", "backward_ns"});
+  node.allow({"name", "scope", "weight_bytes", "forward_ns", "backward_ns", "workspace_bytes"});
   Layer layer;
   layer.name = node.at("name").string();
   if (const auto scope = node.find("scope")) layer.scope = static_cast<Scope>(scope->choice(scope_words));
   if (const auto weight = node.find("weight_bytes")) layer.weight = weight->bytes();
   if (const auto forward = node.find("forward_ns")) layer.forward = forward->nanos();
   if (const auto backward = node.find("backward_ns")) layer.backward = backward->nanos();
+  if (const auto workspace = node.find("workspace_bytes")) layer.workspace = workspace->bytes();
   return layer;
 }
 
@@ -161,11 +169,30 @@ void read_layers(const JsonNode& node, BlockProfile& block) {
 }
 
 BlockProfile read_block(const JsonNode& node, std::size_t index, Totals& totals) {
-  node.allow({"name", "group", "count", "forward_ns", "backward_ns", "forward_spread_ns",
-              "backward_spread_ns", "input_bytes", "weight_bytes", "gradient_bytes",
-              "forward_workspace_bytes", "backward_workspace_bytes", "dropped_workspace_bytes", "saved",
-              "scope_forward_ns", "scope_input_bytes", "scope_dropped_workspace_bytes",
-              "scope_workspace_bytes", "layers"});
+  node.allow({"name",
+              "group",
+              "count",
+              "forward_ns",
+              "backward_ns",
+              "forward_spread_ns",
+              "backward_spread_ns",
+              "input_bytes",
+              "weight_bytes",
+              "gradient_bytes",
+              "forward_workspace_bytes",
+              "backward_workspace_bytes",
+              "dropped_workspace_bytes",
+              "saved",
+              "scope_forward_ns",
+              "scope_input_bytes",
+              "scope_dropped_workspace_bytes",
+              "scope_workspace_bytes",
+              "backward_relief_bytes",
+              "handed_on_bytes",
+              "input_gradient_bytes",
+              "handed_on_gradient_bytes",
+              "rest_workspace_bytes",
+              "layers"});
   BlockProfile block;
   const auto name = node.find("name");
   block.name = name ? name->string() : "block." + std::to_string(index);
@@ -195,6 +222,29 @@ FixedCosts read_fixed(const JsonNode& node, Totals& totals) {
   return fixed;
 }
 
+// What a block hands on is of both states that it lies between, and so with gradients.
+void check_handed_on(const std::vector<JsonNode>& items, const Profile& profile) {
+  const auto check = [](const JsonNode& node, const char* key, Bytes handed_on, Bytes before, Bytes after) {
+    if (handed_on > before || handed_on > after)
+      node.at(key).refuse("at most what enters the block and what leaves it");
+  };
+  const auto gradient = [](const BlockSizes& of) { return of.input_gradient.value_or(of.input); };
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const BlockSizes& own = profile.blocks[i].sizes;
+    std::vector<const BlockSizes*> followers;
+    if (profile.blocks[i].count > 1) followers.push_back(&own);
+    if (i + 1 < items.size()) followers.push_back(&profile.blocks[i + 1].sizes);
+    for (const BlockSizes* next : followers) {
+      check(items[i], "handed_on_bytes", own.handed_on, own.input, next->input);
+      check(items[i], "handed_on_gradient_bytes", own.handed_on_gradient, gradient(own), gradient(*next));
+    }
+    if (i + 1 < items.size()) continue;
+    const Bytes output = profile.fixed.output;
+    check(items[i], "handed_on_bytes", own.handed_on, own.input, output);
+    check(items[i], "handed_on_gradient_bytes", own.handed_on_gradient, gradient(own), output);
+  }
+}
+
 PhaseCosts read_phases(const JsonNode& node) {
   node.allow({"checkpoint_bytes", "validation_bytes"});
   PhaseCosts phases;
@@ -219,6 +269,7 @@ Profile profile_of(const JsonNode& root) {
     expanded += profile.blocks.back().count;
     if (expanded > most_blocks) items[i].refuse("at most " + std::to_string(most_blocks) + " blocks in all");
   }
+  check_handed_on(items, profile);
   if (const auto cross = root.find("segments_cross_groups")) profile.segments_cross_groups = cross->boolean();
   if (const auto phases = root.find("phases")) profile.phases = read_phases(*phases);
   return profile;
@@ -291,18 +342,28 @@ void write(JsonWriter& json, const BlockSizes& sizes) {
   by_scope("scope_input_bytes", sizes.scope_input);
   by_scope("scope_dropped_workspace_bytes", sizes.scope_dropped_workspace);
   by_scope("scope_workspace_bytes", sizes.scope_workspace);
+  const auto where_any = [&](const char* key, Bytes bytes) {
+    if (bytes > Bytes{}) json.field(key, bytes);
+  };
+  where_any("backward_relief_bytes", sizes.backward_relief);
+  where_any("handed_on_bytes", sizes.handed_on);
+  if (sizes.input_gradient) json.field("input_gradient_bytes", *sizes.input_gradient);
+  where_any("handed_on_gradient_bytes", sizes.handed_on_gradient);
+  if (sizes.rest_workspace) json.field("rest_workspace_bytes", *sizes.rest_workspace);
 }
 
 void write(JsonWriter& json, const std::vector<Layer>& layers) {
   json.key("layers").begin_array();
-  for (const Layer& layer : layers)
+  for (const Layer& layer : layers) {
     json.begin_row()
         .field("name", layer.name)
         .field("scope", scope_words[static_cast<int>(layer.scope)])
         .field("weight_bytes", layer.weight)
         .field("forward_ns", layer.forward)
-        .field("backward_ns", layer.backward)
-        .end_object();
+        .field("backward_ns", layer.backward);
+    if (layer.workspace) json.field("workspace_bytes", *layer.workspace);
+    json.end_object();
+  }
   json.end_array();
 }
 

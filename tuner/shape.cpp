@@ -14,8 +14,8 @@ class ShapeBuilder {
     list_steps();
     freed_.resize(shape_.steps.size());
     for (std::uint32_t i = 0; i < n_; ++i) place_block(i);
-    shape_.steps[shape_.epilogue].level += table_.fixed.epilogue_bytes + table_.activation(n_);
-    freed_[shape_.epilogue] += table_.fixed.epilogue_bytes + table_.activation(n_);
+    place_states();
+    hold(table_.fixed.epilogue_bytes, shape_.epilogue, shape_.epilogue);
     send_parcels();
     add_up_levels();
     note_floors();
@@ -43,8 +43,9 @@ class ShapeBuilder {
 
   void list_steps();
   void place_block(std::uint32_t i);
+  void place_states();
   void send_parcels();
-  void send(std::uint32_t block, std::uint32_t made, std::uint32_t first_piece);
+  void send(std::uint32_t block, std::uint32_t made, std::uint32_t first_piece, Bytes shared = {});
   void add_up_levels();
   void note_floors();
   void note_least_step();
@@ -82,18 +83,9 @@ void ShapeBuilder::list_steps() {
 void ShapeBuilder::place_block(std::uint32_t i) {
   const BlockSizes& sizes = table_.rows[i].sizes;
   const BlockSpan& block = shape_.blocks[i];
-  const Bytes output = table_.activation(i + 1);
   hold(recomputed(i) ? *sizes.dropped_workspace : sizes.forward_workspace, block.forward, block.forward);
-  hold(sizes.backward_workspace, block.backward, block.backward);
+  hold(sizes.backward_workspace - relief_of(table_, i).all(), block.backward, block.backward);
   shape_.steps[block.backward].level += sizes.gradient;
-  if (i > 0) hold(table_.activation(i), block.backward, shape_.blocks[i - 1].backward);
-  if (i + 1 == n_) freed_[block.backward] += output;  // the gradient that the epilogue made
-
-  if (!input_travels(i)) {
-    const std::uint32_t made = i == 0 ? 0 : shape_.blocks[i - 1].forward;
-    hold(table_.activation(i), made, continues(i) ? block.forward : block.backward);
-  }
-  if (i + 1 == n_) shape_.steps[block.forward].level += output;  // freed by the epilogue
 
   Bytes saved;
   std::uint32_t next_away = 0;
@@ -108,7 +100,34 @@ void ShapeBuilder::place_block(std::uint32_t i) {
   hold(saved, recomputed(i) ? block.resumes : block.forward, block.backward);
   if (!recomputed(i)) return;
   hold(sizes.forward_workspace, block.resumes, block.resumes);
-  hold(output, block.resumes, ends_segment(i) ? block.resumes : shape_.blocks[i + 1].backward);
+  hold(table_.fresh_output(i), block.resumes,
+       ends_segment(i) ? block.resumes : shape_.blocks[i + 1].backward);
+}
+
+// States, and their gradients. A part of several states is there as long as one of them is held: for those
+// that travel only the end of their forward is certain.
+void ShapeBuilder::place_states() {
+  const auto made = [&](std::uint32_t state) { return state == 0 ? 0 : shape_.blocks[state - 1].forward; };
+  const auto held_until = [&](std::uint32_t state) {
+    if (state == n_) return shape_.epilogue;
+    const BlockSpan& block = shape_.blocks[state];
+    return continues(state) || input_travels(state) ? block.forward : block.backward;
+  };
+  const StateMemory& states = table_.activations;
+  for (std::uint32_t state = 0; state <= n_; ++state)
+    if (!input_travels(state)) hold(states.own[state], made(state), held_until(state));
+  for (const SharedPart& part : states.shared) {
+    std::uint32_t until = 0;
+    for (std::uint32_t state = part.first; state <= part.last; ++state)
+      until = std::max(until, held_until(state));
+    hold(part.bytes, made(part.first), until);
+  }
+  const auto gradient = [&](std::uint32_t first, std::uint32_t last, Bytes bytes) {
+    hold(bytes, first == n_ ? shape_.epilogue : shape_.blocks[first].backward,
+         shape_.blocks[last - 1].backward);
+  };
+  for (std::uint32_t state = 1; state <= n_; ++state) gradient(state, state, table_.gradients.own[state]);
+  for (const SharedPart& part : table_.gradients.shared) gradient(part.first, part.last, part.bytes);
 }
 
 void ShapeBuilder::send_parcels() {
@@ -116,7 +135,8 @@ void ShapeBuilder::send_parcels() {
     const auto first_piece = static_cast<std::uint32_t>(shape_.pieces.size());
     if (input_travels(i)) {
       shape_.pieces.push_back(costs_.inputs[i]);
-      send(i, i == 0 ? 0 : shape_.blocks[i - 1].forward, first_piece);
+      send(i, i == 0 ? 0 : shape_.blocks[i - 1].forward, first_piece,
+           table_.activation(i) - table_.activations.own[i]);
     }
     for (std::uint32_t s : plan_.blocks[i].offload)
       shape_.pieces.push_back(costs_.storages[table_.rows[i].storages.begin + s]);
@@ -124,10 +144,11 @@ void ShapeBuilder::send_parcels() {
   }
 }
 
-void ShapeBuilder::send(std::uint32_t block, std::uint32_t made, std::uint32_t first_piece) {
+void ShapeBuilder::send(std::uint32_t block, std::uint32_t made, std::uint32_t first_piece, Bytes shared) {
   const BlockSpan& span = shape_.blocks[block];
   Parcel parcel{block, made, span.forward, span.resumes, span.backward, {}, {}, {}, {}};
   parcel.pieces = {first_piece, static_cast<std::uint32_t>(shape_.pieces.size())};
+  parcel.shared = shared;
   for (std::uint32_t p = first_piece; p < shape_.pieces.size(); ++p) {
     const Cargo& piece = shape_.pieces[p];
     parcel.bytes += piece.bytes;
@@ -138,7 +159,7 @@ void ShapeBuilder::send(std::uint32_t block, std::uint32_t made, std::uint32_t f
   }
   shape_.store += parcel.store;
   shape_.restore += parcel.restore;
-  shape_.steps[made].outgoing += parcel.bytes;
+  shape_.steps[made].outgoing += parcel.outgoing();
   shape_.parcels.push_back(parcel);
 }
 
@@ -156,7 +177,7 @@ void ShapeBuilder::add_up_levels() {
 
 void ShapeBuilder::note_floors() {
   for (const Parcel& parcel : shape_.parcels) {
-    for (std::uint32_t k = parcel.made; k <= parcel.sent; ++k) shape_.steps[k].floor += parcel.bytes;
+    for (std::uint32_t k = parcel.made; k <= parcel.sent; ++k) shape_.steps[k].floor += parcel.outgoing();
     for (std::uint32_t k = parcel.needed; k <= parcel.gone; ++k) shape_.steps[k].floor += parcel.bytes;
   }
   const auto raise = [&](Bytes& floor, std::uint32_t k) {

@@ -24,6 +24,9 @@ struct Parcel {
   Range pieces;                            // into Shape::pieces
   Bytes bytes;
   Nanos store, restore;  // of all pieces, without latency
+  Bytes shared = {};     // of its first piece: what other states have, too, so that it does not go with it
+
+  Bytes outgoing() const { return bytes - shared; }
 };
 
 struct ShapeStep {

@@ -219,7 +219,8 @@ void Sketch::Walk::send(const Parcel& parcel, Nanos end) {
   if (parcels_sent_ == 1) first_sent_ = end;
   for (std::uint32_t p = parcel.pieces.begin; p < parcel.pieces.end; ++p) {
     piece_stored_[p] = d2h_.copy(end, shape_->pieces[p].store);
-    leaving_.push_back({piece_stored_[p], shape_->pieces[p].bytes});
+    const Bytes stays = p == parcel.pieces.begin ? parcel.shared : Bytes{};
+    leaving_.push_back({piece_stored_[p], shape_->pieces[p].bytes - stays});
   }
 }
 

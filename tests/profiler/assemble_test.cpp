@@ -97,6 +97,49 @@ TEST_CASE("the times of layers are cut to their scope's and their block's") {
   REQUIRE(as_expected);
 }
 
+// Its output and what it saves are 4 + 20, its gradients 1 + 3. `a` needs the most in its forward, `b` in its
+// backward, `c` in the forward that drops.
+TEST_CASE("a layer works in the most that it needs in any pass") {
+  Inventory stock = inventory();
+  stock.blocks[1].layers = {
+      {"a", Scope::attention, {3}}, {"b", Scope::attention, {1}}, {"c", Scope::ffn, {1}}};
+  ChainReadings read = readings();
+  read.blocks[1].layers = {{{}, {}, {30}, {5}, {7}}, {{}, {}, {24}, {9}, {4}}, {{}, {}, {20}, {4}, {6}}};
+  read.blocks[1].rest.dropped_rise = {3};
+  const BlockProfile block = assemble(stock, read).profile.blocks[1];
+  REQUIRE(block.layers[0].workspace->value == 6);   // 30 - 24
+  REQUIRE(block.layers[1].workspace->value == 5);   // 9 - 4
+  REQUIRE(block.layers[2].workspace->value == 2);   // 6 - 4
+  REQUIRE(block.sizes.rest_workspace->value == 0);  // 3 - 4
+  REQUIRE_FALSE(assemble(inventory(), readings()).profile.blocks[0].sizes.rest_workspace);
+}
+
+// Of the 3 B of X_1 one is of X_2, too; its gradient has 5, of which two are of that of X_2.
+TEST_CASE("what a block hands on is not made by it") {
+  Inventory stock = inventory();
+  stock.blocks[1].handed_on = {1};
+  stock.blocks[1].input_gradient = Bytes{5};
+  stock.blocks[1].handed_on_gradient = {2};
+  ChainReadings read = readings();
+  read.blocks[1].forward.peak = {170};
+  const Profile profile = assemble(stock, read).profile;
+  const BlockSizes& sizes = profile.blocks[1].sizes;
+  REQUIRE(sizes.forward_workspace.value == 2);   // 170 - 145 - 3 - 20
+  REQUIRE(sizes.dropped_workspace->value == 1);  // 4 - 3
+  REQUIRE(sizes.backward_workspace.value == 5);  // 178 - 169 - 1 - 3
+  REQUIRE(sizes.handed_on.value == 1);
+  REQUIRE(sizes.input_gradient->value == 5);
+  REQUIRE(sizes.handed_on_gradient.value == 2);
+}
+
+TEST_CASE("a backward that rises by less than it makes is spared the rest") {
+  ChainReadings read = readings();
+  read.blocks[1].backward.peak = {171};  // 2 above, where it makes 1 + 3
+  const BlockSizes sizes = assemble(inventory(), read).profile.blocks[1].sizes;
+  REQUIRE(sizes.backward_workspace.value == 0);
+  REQUIRE(sizes.backward_relief.value == 2);
+}
+
 TEST_CASE("bytes that the model does not know of are told") {
   // F_0 leaves 145 - 122 = 3 + 20. B_0: 127 - 148 = 1 - 20 - 2 - 3 + 3; B_1: 146 - 169 = 1 + 3 - 20 - 3 - 4.
   const Assembled all = assemble(inventory(), readings());

@@ -10,6 +10,7 @@
 #include "runtime/host_device.h"
 #include "runtime/wrapped_chain.h"
 #include "tests/catch.h"
+#include "tests/runtime/layered_chain.h"
 #include "tests/runtime/small_transformer.h"
 #include "traces/error.h"
 
@@ -51,21 +52,38 @@ class HoardingChain final : public WrappedChain {
 };
 
 // What the step says, "" where it ran.
+std::string refusal_of(HoardingChain& chain, const Program& program, const State& batch, Device& device) {
+  Executor executor(chain, device);
+  executor.refuse_excess();
+  AdamW optimizer(executor.trained(), {});
+  try {
+    executor.run(program, batch, optimizer);
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
 std::string refusal(Policy policy, std::size_t from, std::int64_t bytes) {
   HostDevice device(test_machine());
   Settings settings;
   settings.policy = policy;
   const Program program = program_of(small_profile(false, device), settings);
   HoardingChain chain(small_transformer(false)(), from, bytes);
-  Executor executor(chain, device);
-  executor.refuse_excess();
-  AdamW optimizer(executor.trained(), {});
-  try {
-    executor.run(program, small_batch(0), optimizer);
-    return "";
-  } catch (const InputError& error) {
-    return error.what();
-  }
+  return refusal_of(chain, program, small_batch(0), device);
+}
+
+// The weights of every block come layer by layer.
+std::string refusal_streaming(Policy policy, std::size_t from, std::int64_t bytes) {
+  HostDevice device(test_machine());
+  LayeredVariant variant;
+  variant.lora = true;
+  Settings settings;
+  settings.policy = policy;
+  settings.swap = {layered_blocks, SwapWhich::last, SwapMode::stream};
+  const Program program = program_of(layered_profile(variant, device), settings);
+  HoardingChain chain(layered_chain(variant)(), from, bytes);
+  return refusal_of(chain, program, layered_batch(0), device);
 }
 
 }  // namespace
@@ -76,6 +94,13 @@ TEST_CASE("checkpointing that is not active is refused at the first block that k
   REQUIRE(text.find("checkpointing is not active there") != std::string::npos);
   // 16 MiB of its own, and the output that any block leaves.
   REQUIRE(std::stoll(text.substr(text.find("keeps ") + 6)) > 16 << 20);
+}
+
+TEST_CASE("a block whose layers stream is held to the plan as a whole") {
+  for (Policy policy : {Policy::keep, Policy::recompute, Policy::offload}) {
+    REQUIRE(refusal_streaming(policy, 0, 0) == "");
+    REQUIRE(refusal_streaming(policy, 2, 1 << 20).find("block 2: keeps") != std::string::npos);
+  }
 }
 
 TEST_CASE("a model that does as the plan says is not refused") {

@@ -44,6 +44,19 @@ StepReadings readings_of(const StepMemory& memory) {
   return {{{1000}}, memory.before, memory.peak, memory.after};
 }
 
+// What layers work in; those of a recomputing program are read in its first forwards.
+void read_layers(const Program& program, const StepReport& report, std::vector<BlockReadings>& blocks) {
+  for (const LayerUse& use : report.layers) {
+    const Step& step = program.steps[use.step];
+    BlockReadings& block = blocks[*step.block];
+    LayerReadings& read = use.layer ? block.layers.at(*use.layer) : block.rest;
+    if (step.kind == StepKind::forward)
+      (step.saves ? read.forward_rise : read.dropped_rise) = use.rise;
+    else if (step.kind == StepKind::backward)
+      read.backward_rise = std::max(read.backward_rise, use.rise);
+  }
+}
+
 std::vector<StepMemory> memory_of(const StepResult& result) {
   return std::get<StepReport>(result).memory;
 }
@@ -168,17 +181,20 @@ Profile size_up(Executor& executor, Chain& chain, const State& batch, MemoryPool
   const Program keep_program = program_of(bare, {}), recompute_program = program_of(bare, recompute);
   SavedList saved(n, {100});  // of models as small as these all but the statistics of norms may travel
   executor.listen(&saved);
-  const std::vector<StepMemory> kept = memory_of(executor.run(keep_program, batch, optimizer));
+  const StepReport kept_report = std::get<StepReport>(executor.run(keep_program, batch, optimizer));
   executor.listen(nullptr);
-  const std::vector<StepMemory> dropped = memory_of(executor.run(recompute_program, batch, optimizer));
+  const StepReport dropped_report = std::get<StepReport>(executor.run(recompute_program, batch, optimizer));
+  const std::vector<StepMemory>&kept = kept_report.memory, &dropped = dropped_report.memory;
   // The states are as large as shapes say; run once, plainly.
-  std::vector<Bytes> states;
+  std::vector<Bytes> states, handed_on;
   {
     const at::NoGradGuard no_grad;
     State state = chain.prologue(batch);
     states.push_back(storage_bytes(state));
     for (ChainBlock* block : chain.blocks()) {
-      state = block->forward(state);
+      State next = block->forward(state);
+      handed_on.push_back(shared_bytes(state, next));
+      state = std::move(next);
       states.push_back(storage_bytes(state));
     }
     forget_casts();
@@ -188,13 +204,16 @@ Profile size_up(Executor& executor, Chain& chain, const State& batch, MemoryPool
   for (std::uint32_t i = 0; i < n; ++i) {
     inventory.blocks.push_back({"block." + std::to_string(i), "", states[i], executor.weight_bytes(i),
                                 executor.gradient_bytes(i), saved.block(i), saved.starts(i),
-                                list_layers(*chain.blocks()[i], i, executor)});
+                                list_layers(*chain.blocks()[i], i, executor), handed_on[i],
+                                saved.gradient(i).bytes, saved.gradient(i).handed_on});
     // Prologue, F_0 .. F_{n-1}, E, B_{n-1} .. B_0, O.
     BlockReadings block{readings_of(kept[1 + i]), readings_of(kept[2 * n + 1 - i]), {}, {}};
     block.dropped_rise = dropped[1 + i].peak - dropped[1 + i].before;
     block.layers.assign(inventory.blocks[i].layers.size(), {{{50}}, {{50}}});
     readings.blocks.push_back(block);
   }
+  read_layers(keep_program, kept_report, readings.blocks);
+  read_layers(recompute_program, dropped_report, readings.blocks);
   Profile known = bare;
   for (std::uint32_t i = 0; i < n; ++i) known.blocks[i].saved = saved.block(i);
   for (Scope scope : {Scope::attention, Scope::ffn, Scope::other})

@@ -135,6 +135,27 @@ void add_scopes(Case& random, Dice& dice) {
     random.settings.scope = dice.pick({Scope::attention, Scope::ffn, Scope::other});
 }
 
+// What blocks hand on, and what their backwards need less than they make.
+void add_handing_on(Profile& profile, Dice& dice) {
+  if (dice.one_in(2)) return;
+  std::vector<BlockProfile>& blocks = profile.blocks;
+  for (std::size_t i = blocks.size(); i-- > 0;) {
+    BlockSizes& sizes = blocks[i].sizes;
+    if (dice.one_in(2)) sizes.input_gradient = Bytes{dice.between(0, 2 * sizes.input.value)};
+    if (dice.one_in(2)) sizes.backward_relief = {dice.between(0, 2 * (sizes.input + sizes.gradient).value)};
+    Bytes output = profile.fixed.output, gradient = output;
+    if (i + 1 < blocks.size()) {
+      const BlockSizes& next = blocks[i + 1].sizes;
+      output = next.input;
+      gradient = next.input_gradient.value_or(next.input);
+    }
+    if (dice.one_in(3)) continue;
+    sizes.handed_on = {dice.between(0, std::min(sizes.input, output).value)};
+    sizes.handed_on_gradient = {
+        dice.between(0, std::min(sizes.input_gradient.value_or(sizes.input), gradient).value)};
+  }
+}
+
 // At least one with weights; what they add up to may be all or a part of the block's.
 void add_layers(BlockProfile& block, Dice& dice) {
   block.sizes.weight += Bytes{1};
@@ -155,9 +176,12 @@ void add_layers(BlockProfile& block, Dice& dice) {
     forward -= layer.forward;
     of_scope -= layer.forward;
     backward -= layer.backward;
+    if (dice.one_in(2)) layer.workspace = Bytes{dice.between(0, block.sizes.backward_workspace.value + 3)};
     block.layers.push_back(layer);
   }
   block.layers.back().weight += Bytes{1};
+  if (dice.one_in(2))
+    block.sizes.rest_workspace = Bytes{dice.between(0, block.sizes.forward_workspace.value)};
 }
 
 Link random_link(Dice& dice) {
@@ -268,6 +292,10 @@ std::string written(const BlockProfile& block) {
   object.raw("scope_input_bytes", written(sizes.scope_input));
   object.raw("scope_dropped_workspace_bytes", written(sizes.scope_dropped_workspace));
   object.raw("scope_workspace_bytes", written(sizes.scope_workspace));
+  object.number("backward_relief_bytes", sizes.backward_relief.value)
+      .number("handed_on_bytes", sizes.handed_on.value)
+      .number("handed_on_gradient_bytes", sizes.handed_on_gradient.value);
+  if (sizes.input_gradient) object.number("input_gradient_bytes", sizes.input_gradient->value);
   return object.raw("saved", array(block.saved, [](const SavedTensor& t) { return written(t); })).text();
 }
 
@@ -369,6 +397,7 @@ Case random_case(std::uint64_t seed) {
   for (const BlockProfile& block : random.profile.blocks) blocks += block.count;
   random.settings = random_settings(dice, blocks);
   add_scopes(random, dice);
+  add_handing_on(random.profile, dice);
   return random;
 }
 

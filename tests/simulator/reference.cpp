@@ -118,6 +118,8 @@ class Simulation {
   }
 
  private:
+  using Addresses = std::vector<std::pair<Int, Int>>;
+
   void device(Int bytes) { device_.changes[now_] += bytes; }
   void host(Int bytes) { host_.changes[now_] += bytes; }
   void pinned(Int bytes) { pinned_.changes[now_] += bytes; }
@@ -136,6 +138,57 @@ class Simulation {
   Int x(int i) const {
     return i == static_cast<int>(blocks_.size()) ? fixed_.output.value : blocks_[i].profile.sizes.input.value;
   }
+  // Gradient of X_i; of the first states, what later ones have in the same memory; and the same of gradients.
+  Int gradient(int i) const {
+    if (i == 0 || i == static_cast<int>(blocks_.size())) return i == 0 ? 0 : fixed_.output.value;
+    const BlockSizes& sizes = blocks_[i].profile.sizes;
+    return sizes.input_gradient.value_or(sizes.input).value;
+  }
+  Int handed_on(int i) const { return blocks_[i].profile.sizes.handed_on.value; }
+  Int handed_on_gradient(int i) const {
+    return i == 0 ? 0 : blocks_[i].profile.sizes.handed_on_gradient.value;
+  }
+  // What of its gradients a backward makes only as it ends.
+  Int late(int i) const {
+    const BlockSizes& sizes = blocks_[i].profile.sizes;
+    return std::min(sizes.backward_relief.value, sizes.gradient.value + gradient(i) - handed_on_gradient(i));
+  }
+
+  // States have addresses, and count together: two of them that have the same bytes have them once.
+  void hold_state(int i) {
+    const Int before = held_bytes();
+    Addresses& own = addresses_[i];
+    own.clear();
+    Int kept = i > 0 ? handed_on(i - 1) : 0;
+    const Int fresh = x(i) - kept;
+    if (i > 0)
+      for (const auto& [begin, end] : addresses_[i - 1]) {
+        if (const Int length = std::min(end - begin, kept); length > 0)
+          own.push_back({begin, begin + length});
+        kept -= std::min(end - begin, kept);
+      }
+    own.push_back({next_address_, next_address_ + fresh});
+    next_address_ += fresh;
+    held_.insert(i);
+    device(held_bytes() - before);
+  }
+  void drop_state(int i) {
+    const Int before = held_bytes();
+    held_.erase(i);
+    device(held_bytes() - before);
+  }
+  Int held_bytes() const {
+    Addresses all;
+    for (int i : held_) all.insert(all.end(), addresses_.at(i).begin(), addresses_.at(i).end());
+    std::sort(all.begin(), all.end());
+    Int bytes = 0, reached = 0;
+    for (const auto& [begin, end] : all) {
+      bytes += std::max<Int>(0, end - std::max(begin, reached));
+      reached = std::max(reached, end);
+    }
+    return bytes;
+  }
+
   // S_i, or what of it the recomputation makes.
   Int saved(int i) const { return saved(i, false) + saved(i, true); }
   Int saved(int i, bool again) const {
@@ -143,6 +196,17 @@ class Simulation {
     for (const Tensor& tensor : blocks_[i].saved)
       if (tensor.again == again) sum += tensor.bytes;
     return sum;
+  }
+  bool is_inside(int i) const { return blocks_[i].recomputed && !blocks_[i].first_of_segment; }
+
+  // Of one step; where layers stream, each may need less than its block.
+  Int workspace(const Step& step) const {
+    const BlockSizes& sizes = blocks_[step.block].profile.sizes;
+    const Int whole = step.kind == Kind::backward ? sizes.backward_workspace.value : forward_workspace(step);
+    if (step.starts && step.ends) return whole;
+    const std::optional<Bytes> own =
+        step.layer < 0 ? sizes.rest_workspace : blocks_[step.block].profile.layers[step.layer].workspace;
+    return std::min(whole, own.value_or(Bytes{whole}).value);
   }
   Int forward_workspace(const Step& step) const {
     const Block& block = blocks_[step.block];
@@ -160,11 +224,12 @@ class Simulation {
     const Block& block = blocks_[i];
     const bool counted =
         block.scope && block.profile.sizes.scope_workspace[static_cast<std::size_t>(*block.scope)];
-    return counted ? 0 : x(i + 1);
+    return counted ? 0 : x(i + 1) - handed_on(i);
   }
 
   void start() {
-    device(fixed_.resident.value + x(0));
+    device(fixed_.resident.value);
+    hold_state(0);
     if (step_settings_.optimizer == OptimizerPlace::device)
       device(fixed_.optimizer_state.value);
     else if (step_settings_.optimizer == OptimizerPlace::disk)
@@ -324,37 +389,42 @@ class Simulation {
 
   void allocate(const Step& step) {
     const int i = step.block;
-    if (step.kind == Kind::prologue && step.pass > 0) device(x(0));
+    if (step.kind == Kind::prologue && step.pass > 0) hold_state(0);
+    if (step.kind == Kind::forward || step.kind == Kind::recompute || step.kind == Kind::backward)
+      device(workspace(step));
     if (step.kind == Kind::optimizer || !step.starts) return;
     const BlockSizes& sizes = blocks_[i].profile.sizes;
     if (step.kind == Kind::forward) {
-      device(x(i + 1) + forward_workspace(step) + saved(i, false) + blocks_[i].part_input());
+      hold_state(i + 1);
+      device(saved(i, false) + blocks_[i].part_input());
     }
     if (step.kind == Kind::epilogue)
       device(fixed_.epilogue_bytes.value + x(static_cast<int>(blocks_.size())));
-    if (step.kind == Kind::recompute) device(saved(i, true) + forward_workspace(step) + output_again(i));
-    if (step.kind == Kind::backward) {
-      device(sizes.backward_workspace.value + sizes.gradient.value);
-      if (i > 0) device(x(i));
-    }
+    if (step.kind == Kind::recompute) device(saved(i, true) + output_again(i));
+    if (step.kind == Kind::backward)
+      device(sizes.gradient.value + gradient(i) - handed_on_gradient(i) - late(i));
   }
 
   void free(const Step& step) {
     const int i = step.block;
+    if (step.kind == Kind::forward || step.kind == Kind::recompute || step.kind == Kind::backward)
+      device(-workspace(step));
     if (!step.ends) return;
-    if (step.kind == Kind::forward) {
-      device(-forward_workspace(step));
-      if (blocks_[i].recomputed && !blocks_[i].first_of_segment) device(-x(i));
+    if (step.kind == Kind::forward && is_inside(i)) drop_state(i);
+    if (step.kind == Kind::epilogue) {
+      device(-fixed_.epilogue_bytes.value);
+      drop_state(static_cast<int>(blocks_.size()));
     }
-    if (step.kind == Kind::epilogue)
-      device(-fixed_.epilogue_bytes.value - x(static_cast<int>(blocks_.size())));
-    if (step.kind == Kind::recompute) {
-      device(-forward_workspace(step));
-      if (blocks_[i].last_of_segment) device(-output_again(i));
+    if (step.kind == Kind::recompute && blocks_[i].last_of_segment) device(-output_again(i));
+    if (step.kind == Kind::backward) {
+      device(late(i) - saved(i) - blocks_[i].part_input() - gradient(i + 1) + handed_on_gradient(i));
+      if (blocks_[i].sends_input)
+        device(-x(i));  // as it came back
+      else if (is_inside(i))
+        device(-x(i) + handed_on(i - 1));  // as it was made again
+      else
+        drop_state(i);
     }
-    if (step.kind == Kind::backward)
-      device(-blocks_[i].profile.sizes.backward_workspace.value - saved(i) - blocks_[i].part_input() - x(i) -
-             x(i + 1));
     if (step.kind == Kind::backward && step.pass > 0) device(-blocks_[i].profile.sizes.gradient.value);
   }
 
@@ -390,12 +460,17 @@ class Simulation {
     for (Restore& restore : restores_) {
       if (restore.block != step.block || restore.pass != step.pass) continue;
       for (Traveller& tensor : restore.tensors) {
+        const bool is_state = blocks_[step.block].sends_input && &tensor == &restore.tensors.front();
         host(tensor.bytes);
         tensor.pageable = !pool_.ask(tensor.bytes);
-        to_host(tensor.bytes, {tensor.pageable, pin(tensor.bytes, tensor.pageable)}, [this, &tensor] {
-          tensor.stored = true;
-          device(-tensor.bytes);
-        });
+        to_host(tensor.bytes, {tensor.pageable, pin(tensor.bytes, tensor.pageable)},
+                [this, &tensor, state = is_state ? std::optional(step.block) : std::nullopt] {
+                  tensor.stored = true;
+                  if (state)
+                    drop_state(*state);
+                  else
+                    device(-tensor.bytes);
+                });
         if (tensor.leaves) leave(tensor);
       }
     }
@@ -516,7 +591,10 @@ class Simulation {
   Rate pageable_;
   Pool pool_;
   std::optional<Bytes> device_margin_;
-  Int held_until_ = 0;      // the host thread, by pinning
+  Int held_until_ = 0;                  // the host thread, by pinning
+  std::map<int, Addresses> addresses_;  // of the states of a pass, as far as they were made
+  std::set<int> held_;
+  Int next_address_ = 0;
   std::set<Int> releases_;  // when it lets go of a copy, or of compute
   std::deque<Lane*> queue_;
   Memory device_, host_, pinned_, disk_;

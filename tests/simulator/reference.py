@@ -330,6 +330,47 @@ class Step:
 
     # --- memory -------------------------------------------------------------------------------------------
 
+    def gradient(self, i):
+        """Of X_i, as block i makes it."""
+        if i == self.n:
+            return self.x(i)
+        return self.blocks[i].get("input_gradient_bytes", self.x(i)) if i > 0 else 0
+
+    def handed_on_gradient(self, i):
+        return self.blocks[i].get("handed_on_gradient_bytes", 0) if i > 0 else 0
+
+    def late(self, i):
+        """What of its gradients a backward makes only as it ends."""
+        made = self.gradient(i) - self.handed_on_gradient(i) + self.blocks[i].get("gradient_bytes", 0)
+        return min(self.blocks[i].get("backward_relief_bytes", 0), made)
+
+    def parts(self):
+        """(first, last, bytes) of what states i have in common, each from the state with which it is made."""
+        stack = []
+        for i in range(self.n + 1):
+            kept = self.blocks[i - 1].get("handed_on_bytes", 0) if i > 0 else 0
+            fresh = self.x(i) - kept
+            below = 0
+            cut = []
+            for first, size in stack:
+                stays = max(0, min(size, kept - below))
+                below += size
+                if stays:
+                    cut.append((first, stays))
+                if size > stays:
+                    yield first, i - 1, size - stays
+            stack = cut + [(i, fresh)]
+        for first, size in stack:
+            yield first, self.n, size
+
+    def dropped(self, i):
+        """The event with which the forward's X_i is held no longer."""
+        if i == self.n:
+            return end("E")
+        if i > self.segment_at.get(i, (i, i))[0]:
+            return end(("F", i))
+        return end(("send", i, "input")) if "input" in self.sent.get(i, []) else end(("B", i))
+
     def x(self, i):
         return self.fixed.get("output_bytes", 0) if i == self.n else self.blocks[i]["input_bytes"]
 
@@ -339,8 +380,18 @@ class Step:
         static = fixed.get("resident_bytes", 0) + fixed.get("optimizer_state_bytes", 0)
         yield START, FOREVER, static
         yield begin("E"), end("E"), fixed.get("epilogue_bytes", 0)
-        yield begin(("F", self.n - 1)), end("E"), self.x(self.n)
-        yield begin("E"), end(("B", self.n - 1)), self.x(self.n)  # its gradient
+        for first, last, size in self.parts():
+            born = begin(("F", first - 1)) if first > 0 else START
+            yield born, [self.dropped(i) for i in range(first, last + 1)], size
+        # Gradients of states: what is made of X_i, and how much of it has gone when block i - 1 is through.
+        made = [0] + [self.gradient(i) - (self.handed_on_gradient(i) if i < self.n else 0)
+                      for i in range(1, self.n + 1)]
+        gone = [0] + [self.gradient(i) - self.handed_on_gradient(i - 1) for i in range(1, self.n + 1)]
+        for i in range(1, self.n + 1):
+            yield begin("E" if i == self.n else ("B", i)), FOREVER, made[i]
+            yield end(("B", i - 1)), FOREVER, -gone[i]
+        for i in range(self.n):
+            yield begin(("B", i)), end(("B", i)), -self.late(i)
         for i in range(self.n):
             yield from self.of_block(i)
             yield from self.activations(i)
@@ -367,22 +418,14 @@ class Step:
         yield begin(("B", i)), end("O"), block.get("gradient_bytes", 0)
 
     def activations(self, i):
-        # The input, as the forward made it.
-        born = begin(("F", i - 1)) if i > 0 else START
+        # The input, as a recomputation made it.
         first, last = self.segment_at.get(i, (i, i))
         if i > first:
-            yield born, end(("F", i)), self.x(i)
-            yield begin(("R", i - 1)), end(("B", i)), self.x(i)
-        elif "input" in self.sent.get(i, []):
-            yield born, end(("send", i, "input")), self.x(i)
-        else:
-            yield born, end(("B", i)), self.x(i)
+            yield begin(("R", i - 1)), end(("B", i)), self.x(i) - self.blocks[i - 1].get("handed_on_bytes", 0)
         # The output once more, which no one wants at the end of a segment.
         if i in self.segment_at and i == last and self.scope not in self.blocks[i].get("scope_workspace_bytes", {}):
-            yield begin(("R", i)), end(("R", i)), self.x(i + 1)
-        # The gradient of the input.
-        if i > 0:
-            yield begin(("B", i)), end(("B", i - 1)), self.x(i)
+            again = self.x(i + 1) - self.blocks[i].get("handed_on_bytes", 0)
+            yield begin(("R", i)), end(("R", i)), again
         if i in self.segment_at and self.part_input(i) is not None:
             gone = end(("send", i, "part")) if "part" in self.sent.get(i, []) else end(("B", i))
             yield begin(("F", i)), gone, self.part_input(i)
@@ -417,7 +460,8 @@ class Step:
 
 def peak(things, at):
     """The most bytes at any instant; half-open, so what ends as another begins is not there with it."""
-    intervals = [(at[born], at[gone], size) for born, gone, size in things]
+    last = lambda gone: max(at[event] for event in gone) if isinstance(gone, list) else at[gone]
+    intervals = [(at[born], last(gone), size) for born, gone, size in things]
     return max((sum(size for born, gone, size in intervals if born <= instant < gone)
                 for instant in {born for born, _, _ in intervals}), default=0)
 

@@ -80,6 +80,7 @@ Int travelling_input(const Block& block) {
 // Nothing where the scope starts from a tensor of another one.
 void send_input(Block& block) {
   if (!has_part_input(block) || block.part_input() > 0) block.offloaded.push_back(travelling_input(block));
+  block.sends_input = !has_part_input(block);
 }
 
 void choose_travel(std::vector<Block>& blocks, const Settings& settings) {

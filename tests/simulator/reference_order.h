@@ -32,7 +32,8 @@ struct Block {
   bool swapped = false, two_way = false, streamed = false;
   Int kept = 0;  // streamed layers that stay
   std::vector<Int>
-      offloaded;  // bytes of each thing that travels: an input, or tensors in the profile's order
+      offloaded;             // bytes of each thing that travels: an input, or tensors in the profile's order
+  bool sends_input = false;  // the first of them is the block's own input
 
   // What the recomputed part starts from, beside the block's own input.
   Int part_input() const;

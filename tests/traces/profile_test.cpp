@@ -92,6 +92,12 @@ TEST_CASE("profiles survive their file") {
   block.sizes.dropped_workspace = Bytes{7};
   block.sizes.scope_dropped_workspace = {Bytes{1}, {}, Bytes{0}};
   block.sizes.scope_workspace[1] = Bytes{2};
+  block.sizes.backward_relief = {3};
+  block.sizes.handed_on = {2};
+  block.sizes.input_gradient = Bytes{1};
+  block.sizes.handed_on_gradient = {1};
+  block.sizes.rest_workspace = Bytes{0};
+  block.layers = {{"a", Scope::ffn, {2}, {1}, {1}, Bytes{4}}, {"b", Scope::ffn, {2}, {1}, {1}, {}}};
   block.times.forward_spread = {2};
   block.saved[0].layout = TensorLayout{"float32", Extents{2, 3}, Extents{3, 1}, 4};
   block.saved[0].storage = "a";

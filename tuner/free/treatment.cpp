@@ -52,16 +52,19 @@ class TreatmentLister {
   }
 
  private:
-  Bytes X(std::uint32_t i) const { return table_.activation(i); }
-  // The gradient of a block's input, which its backward makes.
-  Bytes gradient_of_input(std::uint32_t i) const { return i > 0 ? X(i) : Bytes{}; }
+  // Of X_i what no other state has: what it shares may be there for another.
+  Bytes X(std::uint32_t i) const { return table_.activations.own[i]; }
+  // The gradients of a block's output and input and of its parameters, and what its backward works in.
+  Bytes backward_need(std::uint32_t i) const {
+    return table_.gradient(i + 1) + table_.fresh_gradient(i) + gradients_[i] +
+           table_.rows[i].sizes.backward_workspace - relief_of(table_, i).all();
+  }
   Bytes gradients_after(std::uint32_t i) const { return gradients_stay_ ? gradients_[i + 1] : Bytes{}; }
 
   Treatment keep(std::uint32_t i) const {
     const BlockRow& row = table_.rows[i];
     Treatment keep{i, i + 1, Activation::keep, {}, X(i) + saved_[i], movable_[i], not_counted, {}, {}};
-    raise(keep.resumes, row.backward,
-          keep.held + X(i + 1) + gradient_of_input(i) + row.sizes.backward_workspace + gradients_[i]);
+    raise(keep.resumes, row.backward, keep.held + backward_need(i));
     keep.peak = keep.resumes;
     raise(keep.peak, row.forward, keep.held + X(i + 1) + row.sizes.forward_workspace);
     return keep;
@@ -83,15 +86,15 @@ class TreatmentLister {
         i,           i + 1, Activation::recompute,    scope, X(i) + saved_[i] - dropped + input, {},
         not_counted, {},    *row.scope_forward[which]};
     some.movable = movable_[i] - dropped_movable + starts_from;
-    const Bytes whole = some.held + dropped + X(i + 1);
+    const Bytes whole = some.held + dropped;
     BlockDecision decision;
     decision.activation = some.activation;
     decision.scope = scope;
-    const Bytes output = makes_output_again(row, decision) ? X(i + 1) : Bytes{};
-    raise(some.resumes, some.cost, whole + output + second_workspace(row, decision) + gradients_after(i));
+    const Bytes output = makes_output_again(row, decision) ? table_.fresh_output(i) : Bytes{};
+    raise(some.resumes, some.cost,
+          whole + table_.gradient(i + 1) + output + second_workspace(row, decision) + gradients_after(i));
     some.peak = some.resumes;
-    raise(some.peak, row.backward,
-          whole + gradient_of_input(i) + row.sizes.backward_workspace + gradients_[i]);
+    raise(some.peak, row.backward, whole + backward_need(i));
     return some;
   }
 
@@ -101,18 +104,18 @@ class TreatmentLister {
     Bytes inside = X(begin);
     for (std::uint32_t i = begin; i < end; ++i) {
       const BlockRow& row = table_.rows[i];
-      if (i > begin) inside += X(i);
+      if (i > begin) inside += table_.fresh_output(i - 1);  // as it was made again
       inside += saved_[i];
       segment.cost += row.forward;
       const Bytes input = i > begin ? X(begin) + X(i) : X(begin);
       raise(segment.peak, row.forward, input + X(i + 1) + *row.sizes.dropped_workspace);
       Bytes again = not_counted;
       raise(again, row.forward,
-            inside + row.sizes.forward_workspace + X(i + 1) + X(end) + gradients_after(end - 1));
+            inside + row.sizes.forward_workspace + table_.fresh_output(i) + table_.gradient(end) +
+                gradients_after(end - 1));
       if (i == begin) segment.resumes = again;
       segment.peak = std::max(segment.peak, again);
-      raise(segment.peak, row.backward,
-            inside + X(i + 1) + gradient_of_input(i) + row.sizes.backward_workspace + gradients_[i]);
+      raise(segment.peak, row.backward, inside + backward_need(i));
     }
     return segment;
   }
@@ -136,7 +139,8 @@ std::vector<std::vector<Treatment>> list_treatments(const BlockTable& table, Byt
 
 Bytes epilogue_need(const BlockTable& table) {
   Bytes need = not_counted;
-  raise(need, table.fixed.epilogue, table.fixed.epilogue_bytes + table.activation(table.size()) * 2);
+  raise(need, table.fixed.epilogue,
+        table.fixed.epilogue_bytes + table.activations.own.back() + table.gradient(table.size()));
   return need;
 }
 
