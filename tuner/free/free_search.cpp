@@ -171,7 +171,7 @@ std::int64_t FreeSearch::improve(Start& start) const {
   Improvement pricing(table_, machine_, request_.budget, request_.cancelled);
   if (long_)
     start.merit = Walk(table_, pricing, price_of_excess(table_, machine_))
-                      .improve(start.draft, request_.tries, *result_.bound);
+                      .improve(start.draft, request_.tries / 2, *result_.bound);
   else
     start.merit = pricing.improve(start.draft, request_.tries, *result_.bound);
   return pricing.priced();

@@ -20,7 +20,7 @@ namespace stowage {
 
 struct FreeRequest {
   Budget budget;
-  std::int64_t tries = 4000;  // simulations for each of a few plans that are improved
+  std::int64_t tries = 4000;  // simulations for each of a few plans that are improved; of long chains half
   unsigned threads = 1;
   // Asked now and then, on any of the threads: true ends the search with the best so far. May be empty.
   std::function<bool()> cancelled = {};
