@@ -71,4 +71,13 @@ std::uint32_t streamed_layers(const BlockTable& table, std::uint32_t block) {
       std::count_if(layers.begin(), layers.end(), [](const Layer& layer) { return layer.weight > Bytes{}; }));
 }
 
+std::vector<Range> groups_of(const BlockTable& table) {
+  std::vector<Range> groups;
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    if (i == 0 || table.rows[i].group != table.rows[i - 1].group) groups.push_back({i, i});
+    groups.back().end = i + 1;
+  }
+  return groups;
+}
+
 }  // namespace stowage

@@ -59,4 +59,7 @@ Relief relief_of(const BlockTable& table, std::uint32_t block);
 // How many layers of the block have weights that could stream.
 std::uint32_t streamed_layers(const BlockTable& table, std::uint32_t block);
 
+// Runs of blocks of one group, in order: settings count afresh over each.
+std::vector<Range> groups_of(const BlockTable& table);
+
 }  // namespace stowage

@@ -7,16 +7,6 @@
 namespace stowage {
 namespace {
 
-// Half-open runs of blocks over which the settings count afresh.
-std::vector<Range> groups_of(const BlockTable& table) {
-  std::vector<Range> groups;
-  for (std::uint32_t i = 0; i < table.size(); ++i) {
-    if (i == 0 || table.rows[i].group != table.rows[i - 1].group) groups.push_back({i, i});
-    groups.back().end = i + 1;
-  }
-  return groups;
-}
-
 // Half-open runs of blocks that the settings choose, each a segment.
 std::vector<Range> segments_in(Range group, const Settings& settings) {
   const bool every_nth = settings.segmenting == Segmenting::every_nth;

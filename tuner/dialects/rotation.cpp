@@ -4,15 +4,6 @@
 
 namespace stowage {
 
-std::vector<Range> groups_of(const BlockTable& table) {
-  std::vector<Range> groups;
-  for (std::uint32_t i = 0; i < table.size(); ++i) {
-    if (i == 0 || table.rows[i].group != table.rows[i - 1].group) groups.push_back({i, i});
-    groups.back().end = i + 1;
-  }
-  return groups;
-}
-
 void spread(Plan& plan, Range blocks, std::int64_t count, Residence residence) {
   for (std::int64_t i = 0; i < count; ++i)
     plan.blocks[blocks.begin + static_cast<std::uint32_t>(i * blocks.size() / count)].weights = residence;

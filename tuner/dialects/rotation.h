@@ -16,8 +16,6 @@
 
 namespace stowage {
 
-// The blocks of each group, in order.
-std::vector<Range> groups_of(const BlockTable& table);
 // A list of blocks, and how many of them are away.
 struct Away {
   Range blocks;

@@ -82,12 +82,8 @@ void fill(Draft& draft, const Range& part, const PartPattern& wanted, const Patt
 }  // namespace
 
 std::vector<Range> parts_of(const BlockTable& table) {
-  std::vector<Range> parts;
-  for (std::uint32_t i = 0; i < table.size(); ++i) {
-    if (i == 0 || table.rows[i].group != table.rows[i - 1].group) parts.push_back({i, i});
-    parts.back().end = i + 1;
-  }
-  if (parts.size() <= most_parts) return parts;
+  const std::vector<Range> groups = groups_of(table);
+  if (groups.size() <= most_parts) return groups;
   std::vector<Range> equal;
   for (std::uint32_t part = 0; part < most_parts; ++part)
     equal.push_back({static_cast<std::uint32_t>(part * table.size() / most_parts),
