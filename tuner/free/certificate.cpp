@@ -66,7 +66,11 @@ struct Certificate::State {
         most_held(std::min(held_in_all(by_end), std::max(Bytes{}, machine.device.usable() - fixed))),
         relaxation(by_end, choose_grains(by_end, most_held, grains_about)),
         drafting(by_end, choose_grains(by_end, most_held, draft_grains_about)) {
-    for (const BlockRow& row : table.rows) weights += row.sizes.weight;
+    lightest = table.layers.empty() ? no_limit : Bytes{};
+    for (const BlockRow& row : table.rows) {
+      weights += row.sizes.weight;
+      if (row.sizes.weight > Bytes{}) lightest = std::min(lightest, row.sizes.weight);
+    }
   }
 
   Bytes room(const Budget& budget, Bytes away) const { return budget.device - fixed - (weights - away); }
@@ -79,12 +83,14 @@ struct Certificate::State {
   };
   std::vector<Early> before_pricing(const Budget& budget);
   double at_first_backward(Bytes room) const;
+  Rooms rooms(const WeightLevel& level, Bytes room) const;
   Nanos over_step(const WeightLevel& level, const Budget& budget, Nanos enough);
+  Nanos over_step(const WeightLevel& level, const Budget& budget, bool prefetched, Nanos enough);
 
   const BlockTable& table;
   const bool has_disk;
   const Bytes fixed, epilogue;
-  Bytes weights;
+  Bytes weights, lightest;  // of all blocks; of one that has any, where blocks are swapped as a whole
   const std::vector<WeightLevel> levels;
   const Views views;
   const std::vector<std::vector<Treatment>> by_end;
@@ -125,7 +131,7 @@ std::vector<Certificate::State::Early> Certificate::State::before_pricing(const 
       first = std::min(first, least(views.at_epilogue(levels[l].least, next), epilogue_lines[l]));
       second = std::min(second, least(views.at_first_backward(levels[l].least, next), backward_lines[l]));
     }
-    const Nanos copies = least(views.over_step(levels[l].least), std::vector<PricedLine>{});
+    const Nanos copies = least(views.over_step(levels[l].least, true), std::vector<PricedLine>{});
     at_epilogue = std::min(at_epilogue, first);
     at_backward = std::min(at_backward, second);
     early[l] = {std::max({first, second, copies}), std::max({at_epilogue, at_backward, copies})};
@@ -133,19 +139,42 @@ std::vector<Certificate::State::Early> Certificate::State::before_pricing(const 
   return early;
 }
 
-// Stops where what it knows is `enough`.
-Nanos Certificate::State::over_step(const WeightLevel& level, const Budget& budget, Nanos enough) {
-  const std::vector<TimePiece> pieces = views.over_step(level.least);
-  const Bytes here = room(budget, level.most), most = most_on_host(budget) - level.least;
+// Of plans with these weights away, `room` being what is left with them away.
+Rooms Certificate::State::rooms(const WeightLevel& level, Bytes room) const {
+  const Bytes resident = weights - level.most;
+  return {room + resident, resident};
+}
+
+// With prefetch, as with a swapped block's weights that are on their way while another computes. Some block
+// before those that weigh less than what is away is swapped, and used after all of them.
+Nanos Certificate::State::over_step(const WeightLevel& level, const Budget& budget, bool prefetched,
+                                    Nanos enough) {
+  const std::vector<TimePiece> pieces = views.over_step(level.least, prefetched);
+  const Bytes most = most_on_host(budget) - level.least;
+  Rooms rooms = this->rooms(level, room(budget, level.most));
+  if (prefetched) {
+    rooms.prefetched = true;
+    if (level.least > Bytes{}) rooms.next = lightest;
+    Bytes later = weights;
+    while (rooms.next_after < table.size() && later >= level.least)
+      later -= table.rows[rooms.next_after++].sizes.weight;
+  }
+  const Bytes at_epilogue = rooms.device - rooms.resident - rooms.next - epilogue;
   std::vector<PricedLine> lines;
   Nanos bound = least_step(pieces, lines, most).value_or(never);
   for (double price : prices) {
     if (bound >= enough) break;
-    relaxation.solve(price, here);
-    lines.push_back({price, relaxation.value(table.size(), here - epilogue)});
+    relaxation.solve(price, rooms);
+    lines.push_back({price, relaxation.value(table.size(), at_epilogue)});
     bound = std::max(bound, least_step(pieces, lines, most).value_or(never));
   }
   return bound;
+}
+
+// Stops where what it knows is `enough`.
+Nanos Certificate::State::over_step(const WeightLevel& level, const Budget& budget, Nanos enough) {
+  const Nanos waits = over_step(level, budget, false, enough);
+  return std::min(waits, over_step(level, budget, true, std::min(waits, enough)));
 }
 
 Certificate::Certificate(const BlockTable& table, const Machine& machine)
@@ -184,7 +213,7 @@ Certified Certificate::certify(const Budget& budget, Nanos than) {
 
 std::vector<Treated> Certificate::draft(const Direction& direction, Bytes room) {
   State& state = *state_;
-  state.drafting.solve(direction.price, room);
+  state.drafting.solve(direction.price, state.rooms(direction.away, room));
   const Bytes left = room - state.epilogue;
   if (std::isinf(state.drafting.value(state.table.size(), left))) return {};
   return state.drafting.best(left);

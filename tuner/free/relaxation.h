@@ -7,6 +7,13 @@
 //   V_0(b) = 0        V_j(b) = min over treatments t that end with block j-1, and bytes x of it that travel:
 //                              cost_t + price x + V_begin( min(room - peak_t, b - held_t + x) )
 //
+// Where what comes back is prefetched, b may have to hold, beside what stays of the blocks before j, what
+// comes back of the nearest of them: V'_j(b) is the least cost then, and both hold of the blocks before t:
+//
+//   V'_j(b) = min over t: cost_t + V'_begin( min(room - peak_t, b - held_t) )                     x = 0
+//                         cost_t + max( V_begin(b - held_t), V'_begin(room - peak_t) )            x > 0
+//   V_j(b)  = as above, but no less than V'_begin(room - peak_t)
+//
 // Memory is counted in grains, always to the favour of the plan: so V is a lower bound for every plan made of
 // these treatments, whatever its schedule. It is the "options per block" form of the programme known from
 // rotor and Rockmate, with a price in the place of a bandwidth.
@@ -35,6 +42,22 @@ struct Grains {
 // For treatments of which at most `most` bytes are held at once. Cost: linear in `about`.
 Grains choose_grains(const std::vector<std::vector<Treatment>>& by_end, Bytes most, std::uint32_t about);
 
+// What there is on the device for weights, activations and what belongs to a pass, and what is there whatever
+// is done with activations.
+struct Rooms {
+  Bytes device;
+  Bytes resident = {};  // weights that stay
+  // Weights of the block that is used next, while those treatments run that begin at `next_after` or later.
+  Bytes next = {};
+  std::uint32_t next_after = 0;
+  // What comes back is there, and has its room, while the block that comes back before it is in use.
+  bool prefetched = false;
+
+  // What is left for blocks before a treatment in all its steps, and from where it resumes. Below zero: none.
+  Bytes beside(const Treatment& treatment) const;
+  Bytes beside_backward(const Treatment& treatment) const;
+};
+
 // A treatment and what of it travels.
 struct Treated {
   Treatment treatment;
@@ -48,29 +71,33 @@ class Relaxation {
 
   Relaxation(const std::vector<std::vector<Treatment>>& by_end, const Grains& grains);
 
-  // Nanoseconds for a byte that travels; infinite: none does. With `room`, no step of a treatment may pass
-  // it; without, blocks are limited by what is asked of value() alone. Cost: treatments times grains.
-  void solve(double price, std::optional<Bytes> room);
+  // Nanoseconds for a byte that travels; infinite: none does. With `rooms`, no step of a treatment may pass
+  // them; without, blocks are limited by what is asked of value() alone. Cost: treatments times grains.
+  void solve(double price, const std::optional<Rooms>& rooms);
 
-  // V of the blocks before `blocks`, in nanoseconds; `impossible` where no treatments do.
+  // Of the blocks before `blocks`, in nanoseconds: V', where solved for what is prefetched, or else V;
+  // `impossible` where no treatments do.
   double value(std::uint32_t blocks, Bytes on_device) const;
-  // Treatments that reach value(all blocks, on_device), which is possible. Not a plan yet: the bytes that
-  // travel may be parts of tensors.
+  // Treatments that reach value(all blocks, on_device), which is possible, where nothing is prefetched. Not a
+  // plan yet: the bytes that travel may be parts of tensors.
   std::vector<Treated> best(Bytes on_device) const;
 
  private:
   using Values = std::vector<double>;  // for each number of grains
 
+  struct Limits;
+  std::optional<Limits> limits_of(const Treatment& treatment) const;
   void apply(const Treatment& treatment, Bytes held, double cost, Bytes movable, Values& values);
+  void apply_prefetched(const Treatment& treatment, Values& values) const;
   struct Choice;
   Choice choice_at(std::uint32_t end, std::uint32_t grains) const;
-  std::optional<std::uint32_t> limit_of(const Treatment& treatment) const;
 
   const std::vector<std::vector<Treatment>>& by_end_;
   const Grains grains_;
   double price_ = 0;
-  std::optional<Bytes> room_;
+  std::optional<Rooms> rooms_;
   std::vector<Values> values_;         // V_0 to V_n
+  std::vector<Values> prefetched_;     // V'_0 to V'_n
   std::vector<std::uint32_t> window_;  // a queue of candidates for a moving least
 };
 

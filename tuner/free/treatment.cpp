@@ -23,8 +23,10 @@ class TreatmentLister {
         gradients_stay_(gradients_stay),
         gradients_(table.size() + 1),
         saved_(table.size()),
-        movable_(table.size()) {
+        movable_(table.size()),
+        weights_(table.size()) {
     for (std::uint32_t i = table.size(); i-- > 0;) {
+      if (table.layers.empty()) weights_[i] = table.rows[i].sizes.weight;
       const Bytes own = table.rows[i].sizes.gradient;
       gradients_[i] = gradients_stay ? gradients_[i + 1] + own : own;
       for (const SavedStorage& storage : table.storages_of(i)) {
@@ -61,12 +63,22 @@ class TreatmentLister {
   }
   Bytes gradients_after(std::uint32_t i) const { return gradients_stay_ ? gradients_[i + 1] : Bytes{}; }
 
+  Treatment nothing(std::uint32_t begin, std::uint32_t end, Activation activation) const {
+    Treatment nothing{begin, end, activation, {}, {}, {}, not_counted, not_counted, not_counted, not_counted,
+                      {},    {}};
+    for (std::uint32_t i = begin; i < end; ++i) nothing.weights += weights_[i];
+    return nothing;
+  }
+
   Treatment keep(std::uint32_t i) const {
     const BlockRow& row = table_.rows[i];
-    Treatment keep{i, i + 1, Activation::keep, {}, X(i) + saved_[i], movable_[i], not_counted, {}, {}};
+    Treatment keep = nothing(i, i + 1, Activation::keep);
+    keep.held = X(i) + saved_[i];
+    keep.movable = movable_[i];
     raise(keep.resumes, row.backward, keep.held + backward_need(i));
-    keep.peak = keep.resumes;
+    keep.peak = keep.backward_peak = keep.resumes;
     raise(keep.peak, row.forward, keep.held + X(i + 1) + row.sizes.forward_workspace);
+    keep.peak_with_weights = keep.peak;
     return keep;
   }
 
@@ -82,9 +94,10 @@ class TreatmentLister {
     }
     const Bytes input = row.sizes.scope_input[which].value_or(Bytes{});
     const Bytes starts_from = row.sizes.scope_input[which].value_or(X(i));
-    Treatment some{
-        i,           i + 1, Activation::recompute,    scope, X(i) + saved_[i] - dropped + input, {},
-        not_counted, {},    *row.scope_forward[which]};
+    Treatment some = nothing(i, i + 1, Activation::recompute);
+    some.scope = scope;
+    some.held = X(i) + saved_[i] - dropped + input;
+    some.cost = *row.scope_forward[which];
     some.movable = movable_[i] - dropped_movable + starts_from;
     const Bytes whole = some.held + dropped;
     BlockDecision decision;
@@ -93,14 +106,15 @@ class TreatmentLister {
     const Bytes output = makes_output_again(row, decision) ? table_.fresh_output(i) : Bytes{};
     raise(some.resumes, some.cost,
           whole + table_.gradient(i + 1) + output + second_workspace(row, decision) + gradients_after(i));
-    some.peak = some.resumes;
-    raise(some.peak, row.backward, whole + backward_need(i));
+    some.backward_peak = some.resumes;
+    raise(some.backward_peak, row.backward, whole + backward_need(i));
+    some.peak = some.peak_with_weights = some.backward_peak;
     return some;
   }
 
   Treatment segment(std::uint32_t begin, std::uint32_t end) const {
-    Treatment segment{begin,    end,         Activation::recompute, {}, X(begin),
-                      X(begin), not_counted, not_counted,           {}};
+    Treatment segment = nothing(begin, end, Activation::recompute);
+    segment.held = segment.movable = X(begin);
     Bytes inside = X(begin);
     for (std::uint32_t i = begin; i < end; ++i) {
       const BlockRow& row = table_.rows[i];
@@ -109,14 +123,17 @@ class TreatmentLister {
       segment.cost += row.forward;
       const Bytes input = i > begin ? X(begin) + X(i) : X(begin);
       raise(segment.peak, row.forward, input + X(i + 1) + *row.sizes.dropped_workspace);
-      Bytes again = not_counted;
+      Bytes again = not_counted, backward = not_counted;
       raise(again, row.forward,
             inside + row.sizes.forward_workspace + table_.fresh_output(i) + table_.gradient(end) +
                 gradients_after(end - 1));
+      raise(backward, row.backward, inside + backward_need(i));
       if (i == begin) segment.resumes = again;
-      segment.peak = std::max(segment.peak, again);
-      raise(segment.peak, row.backward, inside + backward_need(i));
+      segment.backward_peak = std::max({segment.backward_peak, again, backward});
+      segment.peak_with_weights = std::max(again, backward);  // of the last
     }
+    segment.peak = std::max(segment.peak, segment.backward_peak);
+    if (end - begin == 1) segment.peak_with_weights = segment.peak;
     return segment;
   }
 
@@ -125,6 +142,7 @@ class TreatmentLister {
   const bool gradients_stay_;
   std::vector<Bytes> gradients_;        // as each block's backward runs
   std::vector<Bytes> saved_, movable_;  // of each block: all, and what may be on the host
+  std::vector<Bytes> weights_;
 };
 
 }  // namespace

@@ -27,7 +27,12 @@ struct Treatment {
   // On the device, beside what earlier blocks hold, as its backward begins and at its highest step; far below
   // zero where that takes no time.
   Bytes resumes, peak;
-  Nanos cost;  // of recomputing
+  Bytes backward_peak;  // as `peak`, from where it resumes
+  // Of one block all its steps work with its weights. Of a segment, the steps around its turn do with those
+  // of all its blocks: this is the highest of them.
+  Bytes peak_with_weights;
+  Bytes weights;  // that are loaded where they are not resident; none where parts of them stream
+  Nanos cost;     // of recomputing
 
   // Recomputed whole: what may travel of it is its input, all or nothing.
   bool whole() const { return activation == Activation::recompute && !scope; }

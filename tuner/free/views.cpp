@@ -109,8 +109,9 @@ std::vector<TimePiece> Views::at_first_backward(Bytes away, Next next) const {
 }
 
 // Each block is loaded for its forward and its backward, but for one whose two uses follow one another.
-std::vector<TimePiece> Views::over_step(Bytes away) const {
+std::vector<TimePiece> Views::over_step(Bytes away, bool prefetched) const {
   const double loads = std::max(0.0, 2 * of(away) - of(heaviest_));
+  if (!prefetched) return {{compute() + loads * load_, load_, 1}};
   const double stores = all_change_ ? loads : 0;
   return {{compute(), 0, 1},
           {compute() - rounding + slowdown_ * loads * load_, slowdown_ * load_, 1},

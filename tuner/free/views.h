@@ -28,8 +28,9 @@ class Views {
   // Of plans that have `away` of the weights away at that time.
   std::vector<TimePiece> at_epilogue(Bytes away, Next next) const;
   std::vector<TimePiece> at_first_backward(Bytes away, Next next) const;
-  // Of plans that swap or stream weights of `away`.
-  std::vector<TimePiece> over_step(Bytes away) const;
+  // Of plans that swap or stream weights of `away`. Where nothing is prefetched, compute waits for each copy
+  // to the device from its beginning.
+  std::vector<TimePiece> over_step(Bytes away, bool prefetched) const;
   // The compute of a step that recomputes nothing.
   double compute() const { return before_ + epilogue_ + after_; }
 
