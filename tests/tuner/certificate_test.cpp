@@ -2,6 +2,8 @@
 // it just fits.
 #include "tuner/free/certificate.h"
 
+#include <algorithm>
+
 #include "plan/program.h"
 #include "simulator/engine.h"
 #include "simulator/step_times.h"
@@ -46,7 +48,14 @@ Distance distance(std::uint64_t seed) {
   if (seed % 5 == 0) share_rates(random.machine, seed);
   const BlockTable table(random.profile);
   const Plan plan = within_the_space(random_plan(random.profile, seed), table);
-  const Run run = Engine(random.machine).simulate(compile(table, plan)).run;
+  Run run = Engine(random.machine).simulate(compile(table, plan)).run;
+  if (seed % 3 == 0) {  // not all of it may be pinned
+    random.machine.host.pinned_limit = Bytes{run.peaks.host_pinned.value / 2};
+    const std::int64_t rate = random.machine.links.h2d.rate.bytes_per_second;
+    random.machine.links.pageable = {
+        std::max<std::int64_t>(1, rate / static_cast<std::int64_t>(1 + seed % 4))};
+    run = Engine(random.machine).simulate(compile(table, plan)).run;
+  }
   random.machine.device.memory = run.peaks.on_device() + random.machine.device.reserved;
   const Budget budget{run.peaks.on_device(), run.peaks.host, run.peaks.host_pinned};
   const Certified result = Certificate(table, random.machine).certify(budget, never);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "plan/pinned_size.h"
 #include "simulator/step_times.h"
 #include "tuner/free/views.h"
 
@@ -15,17 +16,27 @@ constexpr std::uint32_t grains_about = 4096, draft_grains_about = 1536;
 constexpr std::size_t most_prices = 10, promising_levels = 8;
 constexpr Bytes no_limit{std::numeric_limits<std::int64_t>::max() / 4};
 
+Bytes held_by(const Treatment& treatment) {
+  return treatment.held;
+}
+// On the host, where all travels that may.
+Bytes pinned_by(const Treatment& treatment) {
+  if (treatment.divisible())
+    return Bytes{
+        static_cast<std::int64_t>(treatment.pinned_by_byte * static_cast<double>(treatment.movable.value))};
+  return treatment.travels.empty() ? Bytes{} : treatment.travels.back().pinned;
+}
+
 // What a byte costs that recomputing spares: at these prices plans change from one to the other. The highest
 // is above all of them, so that hardly anything travels.
-std::vector<double> choose_prices(const std::vector<std::vector<Treatment>>& by_end) {
+std::vector<double> choose_prices(const std::vector<std::vector<Treatment>>& by_end,
+                                  Bytes (*bytes_of)(const Treatment&)) {
   std::vector<double> prices;
   for (const auto& treatments : by_end)
     for (const Treatment& treatment : treatments) {
-      const Treatment& keep = treatments.front();
-      if (treatment.end - treatment.begin > 1 || treatment.cost == Nanos{} || treatment.held >= keep.held)
-        continue;
-      prices.push_back(static_cast<double>(treatment.cost.value) /
-                       static_cast<double>((keep.held - treatment.held).value));
+      const Bytes kept = bytes_of(treatments.front()), rest = bytes_of(treatment);
+      if (treatment.end - treatment.begin > 1 || treatment.cost == Nanos{} || rest >= kept) continue;
+      prices.push_back(static_cast<double>(treatment.cost.value) / static_cast<double>((kept - rest).value));
     }
   std::sort(prices.begin(), prices.end());
   const auto close = [](double a, double b) { return b < a * 1.0001; };
@@ -41,11 +52,12 @@ std::vector<double> choose_prices(const std::vector<std::vector<Treatment>>& by_
   return prices;
 }
 
-Bytes held_in_all(const std::vector<std::vector<Treatment>>& by_end) {
+// Of all blocks, each with the treatment of which it is most.
+Bytes most_in_all(const std::vector<std::vector<Treatment>>& by_end, Bytes (*bytes_of)(const Treatment&)) {
   Bytes sum;
   for (const auto& treatments : by_end) {
     Bytes most;
-    for (const Treatment& treatment : treatments) most = std::max(most, treatment.held);
+    for (const Treatment& treatment : treatments) most = std::max(most, bytes_of(treatment));
     sum += most;
   }
   return sum;
@@ -57,26 +69,32 @@ struct Certificate::State {
   State(const BlockTable& whole, const Machine& machine)
       : table(whole),
         has_disk(machine.disk),
+        rounding(machine.host.pinned_rounding),
         fixed(table.fixed.resident + table.fixed.optimizer_state),
         epilogue(epilogue_need(table)),
         levels(weight_levels(table)),
         views(table, machine),
-        by_end(list_treatments(table, machine.device.usable() - fixed, true)),
-        prices(choose_prices(by_end)),
-        most_held(std::min(held_in_all(by_end), std::max(Bytes{}, machine.device.usable() - fixed))),
+        by_end(list_treatments(table, machine.device.usable() - fixed, true, rounding)),
+        prices(choose_prices(by_end, held_by)),
+        pinned_prices(choose_prices(by_end, pinned_by)),
+        most_pinned(static_cast<double>(most_in_all(by_end, pinned_by).value)),
+        most_held(std::min(most_in_all(by_end, held_by), std::max(Bytes{}, machine.device.usable() - fixed))),
         relaxation(by_end, choose_grains(by_end, most_held, grains_about)),
         drafting(by_end, choose_grains(by_end, most_held, draft_grains_about)) {
+    least_pinned = 2;
     lightest = table.layers.empty() ? no_limit : Bytes{};
     for (const BlockRow& row : table.rows) {
       weights += row.sizes.weight;
-      if (row.sizes.weight > Bytes{}) lightest = std::min(lightest, row.sizes.weight);
+      if (row.sizes.weight == Bytes{}) continue;
+      lightest = std::min(lightest, row.sizes.weight);
+      least_pinned =
+          std::min(least_pinned, static_cast<double>(pinned_size(row.sizes.weight, rounding).value) /
+                                     static_cast<double>(row.sizes.weight.value));
     }
   }
 
   Bytes room(const Budget& budget, Bytes away) const { return budget.device - fixed - (weights - away); }
-  Bytes most_on_host(const Budget& budget) const {
-    return has_disk ? no_limit : std::min(budget.host, budget.pinned);
-  }
+  Bytes most_on_host(const Budget& budget) const { return has_disk ? no_limit : budget.host; }
   // What the two early views say of a level, by itself and with all that have less away.
   struct Early {
     Nanos own = never, with_less = never;
@@ -86,15 +104,20 @@ struct Certificate::State {
   Rooms rooms(const WeightLevel& level, Bytes room) const;
   Nanos over_step(const WeightLevel& level, const Budget& budget, Nanos enough);
   Nanos over_step(const WeightLevel& level, const Budget& budget, bool prefetched, Nanos enough);
+  double least_recomputed(const WeightLevel& level, const Budget& budget, const Rooms& rooms,
+                          Bytes at_epilogue);
 
   const BlockTable& table;
   const bool has_disk;
+  const PinnedRounding rounding;
   const Bytes fixed, epilogue;
   Bytes weights, lightest;  // of all blocks; of one that has any, where blocks are swapped as a whole
+  double least_pinned;      // bytes that a byte of weights takes at least once it is pinned
   const std::vector<WeightLevel> levels;
   const Views views;
   const std::vector<std::vector<Treatment>> by_end;
-  const std::vector<double> prices;
+  const std::vector<double> prices, pinned_prices;
+  const double most_pinned;  // by activations
   const Bytes most_held;
   Relaxation relaxation;
   Relaxation drafting;  // the same, coarser and quicker
@@ -145,6 +168,25 @@ Rooms Certificate::State::rooms(const WeightLevel& level, Bytes room) const {
   return {room + resident, resident};
 }
 
+// So that what is pinned fits on the host. What is pageable holds compute as it goes and as it comes, and so
+// is a recomputation to which this applies as well: at prices no higher than what that takes.
+double Certificate::State::least_recomputed(const WeightLevel& level, const Budget& budget,
+                                            const Rooms& rooms, Bytes at_epilogue) {
+  const double left =
+      static_cast<double>(budget.pinned.value) - least_pinned * static_cast<double>(level.least.value);
+  if (has_disk || left >= most_pinned) return 0;
+  double most = 0;
+  for (double price : pinned_prices) {
+    const bool too_high = price > views.held_by_pageable();
+    if (too_high) price = views.held_by_pageable();
+    relaxation.solve(price, rooms, Priced::pinned);
+    const double now = relaxation.value(table.size(), at_epilogue) - price * left;
+    if (too_high || (now <= most && most > 0)) return std::max(now, most);  // concave in the price
+    most = std::max(most, now);
+  }
+  return most;
+}
+
 // With prefetch, as with a swapped block's weights that are on their way while another computes. Some block
 // before those that weigh less than what is away is swapped, and used after all of them.
 Nanos Certificate::State::over_step(const WeightLevel& level, const Budget& budget, bool prefetched,
@@ -168,7 +210,9 @@ Nanos Certificate::State::over_step(const WeightLevel& level, const Budget& budg
     lines.push_back({price, relaxation.value(table.size(), at_epilogue)});
     bound = std::max(bound, least_step(pieces, lines, most).value_or(never));
   }
-  return bound;
+  if (bound >= enough) return bound;
+  lines.push_back({0, least_recomputed(level, budget, rooms, at_epilogue)});
+  return std::max(bound, least_step(views.over_step(level.least, true), lines, most).value_or(never));
 }
 
 // Stops where what it knows is `enough`.

@@ -52,7 +52,7 @@ Draft::Draft(const BlockTable& table, const Plan& plan)
 Draft::Draft(const BlockTable& table, const std::vector<Treated>& treated)
     : table_(&table), blocks_(table.size()) {
   plan_.subject = {table.profile_name, table.digest};
-  for (const auto& [treatment, travels] : treated) {
+  for (const auto& [treatment, travels, which] : treated) {
     for (std::uint32_t i = treatment.begin; i < treatment.end; ++i) {
       BlockDecision& decision = blocks_[i].decision;
       decision.activation = treatment.activation;
@@ -61,10 +61,12 @@ Draft::Draft(const BlockTable& table, const std::vector<Treated>& treated)
     }
     if (travels == Bytes{}) continue;
     BlockDecision& first = blocks_[treatment.begin].decision;
-    if (treatment.whole())
-      first.offload_input = true;
-    else
+    if (which) {
+      first.offload = which->storages;
+      first.offload_input = which->input;
+    } else {
       first.offload = storages_for(table, first, treatment.begin, travels);
+    }
   }
 }
 

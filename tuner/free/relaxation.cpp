@@ -50,91 +50,97 @@ Bytes Rooms::beside(const Treatment& treatment) const {
 Bytes Rooms::beside_backward(const Treatment& treatment) const {
   const Bytes weights = treatment.begin >= next_after ? device - next : device;
   const Bytes with_weights = std::min(treatment.peak_with_weights, treatment.backward_peak);
-  return weights - std::max(resident + treatment.backward_peak,
-                            std::max(resident, treatment.weights) + with_weights);
+  return weights -
+         std::max(resident + treatment.backward_peak, std::max(resident, treatment.weights) + with_weights);
 }
 
-// How much earlier blocks may hold, and what they cost at least since their returns must fit, too.
+// How much earlier blocks may hold: at any time, and with their returns. `least`: what they cost then.
 struct Relaxation::Limits {
-  std::uint32_t before;
+  std::uint32_t before, returns;
   double least;
 };
 
-// Absent: not even nothing.
+// Absent: no earlier blocks do.
 std::optional<Relaxation::Limits> Relaxation::limits_of(const Treatment& treatment) const {
-  if (!rooms_) return Limits{grains_.count, 0};
+  if (!rooms_) return Limits{grains_.count, 0, 0};
   const Bytes before = rooms_->beside(treatment);
   if (before < Bytes{}) return {};
-  if (!rooms_->prefetched) return Limits{grains_.holding(before), 0};
+  if (!rooms_->prefetched) return Limits{grains_.holding(before), 0, 0};
   const std::uint32_t returns = grains_.holding(rooms_->beside_backward(treatment));
-  return Limits{grains_.holding(before), prefetched_[treatment.begin][returns]};
+  const double least = prefetched_[treatment.begin][returns];
+  if (least == impossible) return {};
+  return Limits{grains_.holding(before), returns, least};
 }
 
-// b grains, of which the treatment holds `held` less what travels: what is left for earlier blocks is
-// rounded up to grains. With i grains for them at least (i - 1 - b) grains and `held` travel.
-void Relaxation::apply(const Treatment& treatment, Bytes held, double cost, Bytes movable, Values& values) {
-  const std::optional<Limits> limits = limits_of(treatment);
-  if (!limits || limits->least == impossible) return;
-  const auto limit = static_cast<std::int64_t>(limits->before);
-  const auto before = [&](std::int64_t i) {
-    return std::max(limits->least, values_[treatment.begin][static_cast<std::size_t>(i)]);
-  };
+double Relaxation::charge_of(const Travel& travel) const {
+  return price_ * static_cast<double>((priced_ == Priced::copied ? travel.bytes : travel.pinned).value);
+}
+
+// b grains, of which the treatment holds `held`.
+void Relaxation::apply_whole(const Treatment& treatment, const Limits& limits, Bytes held, double cost,
+                             Values& values) {
+  const Values& before = values_[treatment.begin];
+  const auto least = static_cast<std::size_t>(held.value / grains_.grain.value);
+  for (std::size_t b = least; b < values.size(); ++b) {
+    const double now = before[std::min<std::size_t>(b - least, limits.before)];
+    values[b] = std::min(values[b], std::max(limits.least, now) + cost);
+  }
+}
+
+// b grains, of which the treatment holds what does not travel: what is left for earlier blocks is rounded up
+// to grains. With i grains for them at least (i - 1 - b) grains and what it holds travel.
+void Relaxation::apply_parts(const Treatment& treatment, const Limits& limits, Values& values) {
+  const auto limit = static_cast<std::int64_t>(limits.before);
+  const double price = priced_ == Priced::copied ? price_ : price_ * treatment.pinned_by_byte;
   const auto grain = static_cast<double>(grains_.grain.value);
-  const std::int64_t least = held.value / grains_.grain.value;
-  const bool travels = movable > Bytes{} && std::isfinite(price_);
+  const auto held = static_cast<double>(treatment.held.value);
+  const std::int64_t least = treatment.held.value / grains_.grain.value;
+  const std::int64_t rest_of_grain = treatment.held.value % grains_.grain.value;
   const std::int64_t most =  // grains that travel, rounded up
-      travels
-          ? (movable.value - held.value % grains_.grain.value + grains_.grain.value - 1) / grains_.grain.value
-          : 0;
+      (treatment.movable.value - rest_of_grain + grains_.grain.value - 1) / grains_.grain.value;
   const auto priced = [&](std::int64_t i) {
-    return before(i) + price_ * grain * static_cast<double>(i - 1);
+    return std::max(limits.least, values_[treatment.begin][static_cast<std::size_t>(i)]) +
+           price * grain * static_cast<double>(i - 1);
   };
   std::size_t first = 0, last = 0;  // of the window
   std::int64_t taken = 0;           // into the window, up to here
   for (std::int64_t b = 0; b <= grains_.count; ++b) {
     const std::int64_t rest = b - least;
-    double best = impossible;
-    if (rest >= 0) best = before(std::min(rest, limit));
-    if (travels && rest < limit) {
-      const std::int64_t top = std::min(rest + most, limit);
-      const std::int64_t bottom = std::max<std::int64_t>(rest + 1, 0);
-      for (taken = std::max(taken, bottom); taken <= top; ++taken) {
-        while (last > first && priced(window_[last - 1]) >= priced(taken)) --last;
-        window_[last++] = static_cast<std::uint32_t>(taken);
-      }
-      while (first < last && window_[first] < bottom) ++first;
-      if (first < last) {
-        const double offset = price_ * (static_cast<double>(held.value) - static_cast<double>(b) * grain);
-        best = std::min(best, std::max(0.0, priced(window_[first]) + offset));
-      }
+    if (rest >= limit) break;
+    const std::int64_t top = std::min(rest + most, limit);
+    const std::int64_t bottom = std::max<std::int64_t>(rest + 1, 0);
+    for (taken = std::max(taken, bottom); taken <= top; ++taken) {
+      while (last > first && priced(window_[last - 1]) >= priced(taken)) --last;
+      window_[last++] = static_cast<std::uint32_t>(taken);
     }
-    values[static_cast<std::size_t>(b)] = std::min(values[static_cast<std::size_t>(b)], best + cost);
+    while (first < last && window_[first] < bottom) ++first;
+    if (first == last) continue;
+    const double offset = price * (held - static_cast<double>(b) * grain);
+    const double best = std::max(0.0, priced(window_[first]) + offset);
+    double& value = values[static_cast<std::size_t>(b)];
+    value = std::min(value, best + static_cast<double>(treatment.cost.value));
   }
 }
 
 // What stays is with what comes back before; what travels has come back, in the room of what it held.
-void Relaxation::apply_prefetched(const Treatment& treatment, Values& values) const {
-  const std::optional<Limits> limits = limits_of(treatment);
-  if (!limits || limits->least == impossible) return;
+void Relaxation::apply_prefetched(const Treatment& treatment, const Limits& limits, Values& values) const {
+  const Values &stays = prefetched_[treatment.begin], &any = values_[treatment.begin];
+  double charge = treatment.divisible() ? 0 : impossible;  // at least
+  for (const Travel& travel : treatment.travels) charge = std::min(charge, charge_of(travel));
   const auto cost = static_cast<double>(treatment.cost.value);
-  const std::uint32_t returns = grains_.holding(rooms_->beside_backward(treatment));
-  const bool travels = treatment.movable > Bytes{} && std::isfinite(price_);
-  const double fee = treatment.whole() ? price_ * static_cast<double>(treatment.held.value) : 0;
-  const Values &stay = prefetched_[treatment.begin], &raw = values_[treatment.begin];
   const auto held = static_cast<std::size_t>(treatment.held.value / grains_.grain.value);
   for (std::size_t b = held; b < values.size(); ++b) {
     const std::size_t rest = b - held;
-    double best = std::max(stay[std::min<std::size_t>(rest, returns)], raw[limits->before]);
-    if (travels)
-      best = std::min(
-          best, std::max(raw[std::min<std::size_t>(rest, limits->before)], limits->least) + fee);
-    values[b] = std::min(values[b], best + cost);
+    const double without = std::max(stays[std::min<std::size_t>(rest, limits.returns)], any[limits.before]);
+    const double with = std::max(any[std::min<std::size_t>(rest, limits.before)], limits.least) + charge;
+    values[b] = std::min(values[b], std::min(without, with) + cost);
   }
 }
 
-void Relaxation::solve(double price, const std::optional<Rooms>& rooms) {
+void Relaxation::solve(double price, const std::optional<Rooms>& rooms, Priced priced) {
   price_ = price;
   rooms_ = rooms;
+  priced_ = priced;
   const bool prefetched = rooms && rooms->prefetched;
   std::fill(values_[0].begin(), values_[0].end(), 0.0);
   std::fill(prefetched_[0].begin(), prefetched_[0].end(), 0.0);
@@ -143,11 +149,14 @@ void Relaxation::solve(double price, const std::optional<Rooms>& rooms) {
     std::fill(values.begin(), values.end(), impossible);
     if (prefetched) std::fill(with_returns.begin(), with_returns.end(), impossible);
     for (const Treatment& treatment : by_end_[end - 1]) {
+      const std::optional<Limits> limits = limits_of(treatment);
+      if (!limits) continue;
       const auto cost = static_cast<double>(treatment.cost.value);
-      apply(treatment, treatment.held, cost, treatment.whole() ? Bytes{} : treatment.movable, values);
-      if (treatment.whole() && std::isfinite(price_))  // its input is one tensor: all of it or nothing
-        apply(treatment, {}, cost + price_ * static_cast<double>(treatment.held.value), {}, values);
-      if (prefetched) apply_prefetched(treatment, with_returns);
+      apply_whole(treatment, *limits, treatment.held, cost, values);
+      for (const Travel& travel : treatment.travels)
+        apply_whole(treatment, *limits, treatment.held - travel.bytes, cost + charge_of(travel), values);
+      if (treatment.divisible()) apply_parts(treatment, *limits, values);
+      if (prefetched) apply_prefetched(treatment, *limits, with_returns);
     }
   }
 }
@@ -158,36 +167,62 @@ double Relaxation::value(std::uint32_t blocks, Bytes on_device) const {
   return values[blocks][grains_.holding(on_device)];
 }
 
+// Grains for some blocks, and whether they must hold what comes back of them, too.
+struct Relaxation::Left {
+  std::uint32_t grains;
+  bool with_returns;
+};
+
 struct Relaxation::Choice {
   Treated treated;
-  std::uint32_t left = 0;  // grains for the blocks before
+  Left left{};
   double value = impossible;
 };
 
-Relaxation::Choice Relaxation::choice_at(std::uint32_t end, std::uint32_t b) const {
+double Relaxation::value_of(std::uint32_t blocks, Left left) const {
+  return (left.with_returns ? prefetched_ : values_)[blocks][left.grains];
+}
+
+// What binds of two that earlier blocks must hold to.
+Relaxation::Left Relaxation::harder(std::uint32_t blocks, std::uint32_t any, std::uint32_t returns) const {
+  const Left first{any, false}, second{returns, true};
+  if (!rooms_ || !rooms_->prefetched) return first;
+  return value_of(blocks, second) >= value_of(blocks, first) ? second : first;
+}
+
+Relaxation::Choice Relaxation::choice_at(std::uint32_t end, Left here) const {
   Choice best;
-  const auto offer = [&](const Treatment& treatment, std::int64_t left, Bytes travels) {
-    const double value = static_cast<double>(treatment.cost.value) +
-                         (travels > Bytes{} ? price_ * static_cast<double>(travels.value) : 0) +
-                         values_[treatment.begin][static_cast<std::size_t>(left)];
-    if (value < best.value) best = {{treatment, travels}, static_cast<std::uint32_t>(left), value};
-  };
   for (const Treatment& treatment : by_end_[end - 1]) {
     const std::optional<Limits> limits = limits_of(treatment);
     if (!limits) continue;
-    const auto limit = static_cast<std::int64_t>(limits->before);
-    const std::int64_t rest = b - treatment.held.value / grains_.grain.value;
-    if (rest >= 0) offer(treatment, std::min(rest, limit), {});
-    if (!std::isfinite(price_)) continue;
-    if (treatment.whole()) {
-      offer(treatment, std::min<std::int64_t>(b, limit), treatment.held);
-      continue;
-    }
-    for (std::int64_t left = std::max<std::int64_t>(rest + 1, 0); left <= limit; ++left) {
+    const auto offer = [&](std::int64_t rest, bool stays, Bytes travels, const Travel* which, double charge) {
+      if (rest < 0) return;
+      const auto grains = static_cast<std::uint32_t>(rest);
+      const Left left = stays && here.with_returns
+                            ? harder(treatment.begin, limits->before, std::min(grains, limits->returns))
+                            : harder(treatment.begin, std::min(grains, limits->before), limits->returns);
+      const double value =
+          static_cast<double>(treatment.cost.value) + charge + value_of(treatment.begin, left);
+      if (value >= best.value) return;
+      best = {{treatment, travels, {}}, left, value};
+      if (which) best.treated.which = *which;
+    };
+    const auto rest_with = [&](Bytes held) {
+      return static_cast<std::int64_t>(here.grains) - held.value / grains_.grain.value;
+    };
+    const std::int64_t rest = rest_with(treatment.held);
+    offer(rest, true, {}, nullptr, 0);
+    for (const Travel& travel : treatment.travels)
+      offer(here.with_returns ? rest : rest_with(treatment.held - travel.bytes), false, travel.bytes, &travel,
+            charge_of(travel));
+    if (!treatment.divisible()) continue;
+    if (here.with_returns) offer(rest, false, {}, nullptr, 0);  // as little as there may be
+    for (std::int64_t left = std::max<std::int64_t>(rest + 1, 0); left <= limits->before; ++left) {
       const Bytes travels{std::max<std::int64_t>(
-          0, (left - 1 - static_cast<std::int64_t>(b)) * grains_.grain.value + treatment.held.value)};
+          0,
+          (left - 1 - static_cast<std::int64_t>(here.grains)) * grains_.grain.value + treatment.held.value)};
       if (travels > treatment.movable) break;
-      offer(treatment, left, travels);
+      offer(left, false, travels, nullptr, price_ * static_cast<double>(travels.value));
     }
   }
   return best;
@@ -195,12 +230,12 @@ Relaxation::Choice Relaxation::choice_at(std::uint32_t end, std::uint32_t b) con
 
 std::vector<Treated> Relaxation::best(Bytes on_device) const {
   std::vector<Treated> backwards;
-  std::uint32_t grains = grains_.holding(on_device);
+  Left left{grains_.holding(on_device), rooms_ && rooms_->prefetched};
   for (auto end = static_cast<std::uint32_t>(by_end_.size()); end > 0;) {
-    const Choice choice = choice_at(end, grains);
+    const Choice choice = choice_at(end, left);
     if (choice.value == impossible) throw DefectError("no treatments reach a value that was found");
     backwards.push_back(choice.treated);
-    grains = choice.left;
+    left = choice.left;
     end = choice.treated.treatment.begin;
   }
   return {backwards.rbegin(), backwards.rend()};

@@ -62,7 +62,11 @@ struct Rooms {
 struct Treated {
   Treatment treatment;
   Bytes travels;
+  std::optional<Travel> which;  // absent: any tensors of so many bytes
 };
+
+// What has a price: a byte that travels, or one that it takes on the host once it is pinned.
+enum class Priced : std::uint8_t { copied, pinned };
 
 // Not shared between threads: reuses its memory.
 class Relaxation {
@@ -71,15 +75,16 @@ class Relaxation {
 
   Relaxation(const std::vector<std::vector<Treatment>>& by_end, const Grains& grains);
 
-  // Nanoseconds for a byte that travels; infinite: none does. With `rooms`, no step of a treatment may pass
-  // them; without, blocks are limited by what is asked of value() alone. Cost: treatments times grains.
-  void solve(double price, const std::optional<Rooms>& rooms);
+  // Nanoseconds for a byte; infinite: none travels. With `rooms`, no step of a treatment may pass them;
+  // without, blocks are limited by what is asked of value() alone. Cost: treatments, and ways in which they
+  // travel, times grains.
+  void solve(double price, const std::optional<Rooms>& rooms, Priced priced = Priced::copied);
 
   // Of the blocks before `blocks`, in nanoseconds: V', where solved for what is prefetched, or else V;
   // `impossible` where no treatments do.
   double value(std::uint32_t blocks, Bytes on_device) const;
-  // Treatments that reach value(all blocks, on_device), which is possible, where nothing is prefetched. Not a
-  // plan yet: the bytes that travel may be parts of tensors.
+  // Treatments that reach value(all blocks, on_device), which is possible, or nearly so where returns are
+  // prefetched. Not a plan yet: the bytes that travel may be parts of tensors.
   std::vector<Treated> best(Bytes on_device) const;
 
  private:
@@ -87,14 +92,20 @@ class Relaxation {
 
   struct Limits;
   std::optional<Limits> limits_of(const Treatment& treatment) const;
-  void apply(const Treatment& treatment, Bytes held, double cost, Bytes movable, Values& values);
-  void apply_prefetched(const Treatment& treatment, Values& values) const;
+  double charge_of(const Travel& travel) const;
+  void apply_whole(const Treatment& treatment, const Limits& limits, Bytes held, double cost, Values& values);
+  void apply_parts(const Treatment& treatment, const Limits& limits, Values& values);
+  void apply_prefetched(const Treatment& treatment, const Limits& limits, Values& values) const;
+  struct Left;
   struct Choice;
-  Choice choice_at(std::uint32_t end, std::uint32_t grains) const;
+  double value_of(std::uint32_t blocks, Left left) const;
+  Left harder(std::uint32_t blocks, std::uint32_t any, std::uint32_t returns) const;
+  Choice choice_at(std::uint32_t end, Left here) const;
 
   const std::vector<std::vector<Treatment>>& by_end_;
   const Grains grains_;
   double price_ = 0;
+  Priced priced_ = Priced::copied;
   std::optional<Rooms> rooms_;
   std::vector<Values> values_;         // V_0 to V_n
   std::vector<Values> prefetched_;     // V'_0 to V'_n

@@ -31,6 +31,15 @@ double least_by_byte(const CopyCosts& costs, Nanos Cargo::*time) {
   return least;
 }
 
+// What a byte of activations takes at most once it is pinned.
+double most_pinned_by_byte(const CopyCosts& costs) {
+  double most = 1;
+  for (const auto* cargos : {&costs.inputs, &costs.storages})
+    for (const Cargo& cargo : *cargos)
+      if (cargo.bytes > Bytes{}) most = std::max(most, of(cargo.pinned) / of(cargo.bytes));
+  return most;
+}
+
 // The weights of the lightest block that has any, and of the next.
 std::pair<Bytes, Bytes> lightest(const BlockTable& table) {
   constexpr Bytes none{std::numeric_limits<std::int64_t>::max()};
@@ -53,6 +62,8 @@ Views::Views(const BlockTable& table, const Machine& machine) {
   load_ = least_by_byte(costs, &Cargo::restore);
   store_ = least_by_byte(costs, &Cargo::store);
   slowdown_ = costs.slowdown;
+  held_by_pageable_ = 2e9 / static_cast<double>(machine.links.pageable.bytes_per_second) * (1 - slowdown_) /
+                      most_pinned_by_byte(costs);
   before_ = of(table.fixed.prologue);
   first_forward_ = before_ + of(table.rows.front().forward);
   last_forward_ = of(table.rows.back().forward);

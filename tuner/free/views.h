@@ -31,6 +31,9 @@ class Views {
   // Of plans that swap or stream weights of `away`. Where nothing is prefetched, compute waits for each copy
   // to the device from its beginning.
   std::vector<TimePiece> over_step(Bytes away, bool prefetched) const;
+  // Nanoseconds for which that holds compute at least, there and back, which is pageable and would take a
+  // byte if it was pinned.
+  double held_by_pageable() const { return held_by_pageable_; }
   // The compute of a step that recomputes nothing.
   double compute() const { return before_ + epilogue_ + after_; }
 
@@ -42,6 +45,7 @@ class Views {
   double last_forward_;               // of the last block
   double last_backward_;              // what comes after the last load: the first block and the optimizer
   double load_, store_;               // nanoseconds a byte, at best
+  double held_by_pageable_;
   double slowdown_;
   Bytes heaviest_;
   Bytes lightest_, second_lightest_;  // that can be counted on the device around the epilogue
