@@ -1,28 +1,35 @@
 // A Kineto trace of any size, as a profiler writes it.
 #pragma once
 
+#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
+#include <system_error>
+#include <utility>
 
 namespace stowage::benchmarks {
 
 inline constexpr std::size_t traced_blocks = 24;
 
-// Writes events in the order and with the fields of the profiler's own, one step after another.
+// Writes events in the order and with the fields of the profiler's own, one step after another. Throws
+// std::system_error where the file cannot be written.
 class TraceWriter {
  public:
   explicit TraceWriter(const std::string& file) : out_(std::fopen(file.c_str(), "w")) {
-    if (!out_) std::exit(1);
+    if (!out_) fail();
     print(
         "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\"id\": 0, \"name\": \"NVIDIA H100\", "
         "\"totalGlobalMem\": 85024112640}\n  ],\n  \"traceEvents\": [\n");
   }
   ~TraceWriter() {
-    print("\n  ],\n  \"traceName\": \"generated.json\"\n}\n");
-    std::fclose(out_);
+    if (out_) std::fclose(out_);
   }
   TraceWriter(const TraceWriter&) = delete;
+
+  void finish() {
+    print("\n  ],\n  \"traceName\": \"generated.json\"\n}\n");
+    if (std::fclose(std::exchange(out_, nullptr)) != 0) fail();
+  }
 
   std::int64_t bytes() const { return bytes_; }
   std::int64_t events() const { return events_; }
@@ -141,9 +148,12 @@ class TraceWriter {
   }
 
   void print(const char* text) {
-    const int written = std::fputs(text, out_);
-    if (written < 0) std::exit(1);
+    if (std::fputs(text, out_) < 0) fail();
     bytes_ += static_cast<std::int64_t>(std::char_traits<char>::length(text));
+  }
+
+  [[noreturn]] static void fail() {
+    throw std::system_error(errno, std::generic_category(), "writing the trace");
   }
 
   std::FILE* out_;
@@ -157,6 +167,7 @@ class TraceWriter {
 inline std::int64_t write_trace(const std::string& file, std::int64_t bytes) {
   TraceWriter writer(file);
   while (writer.bytes() < bytes) writer.step();
+  writer.finish();
   return writer.events();
 }
 
