@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
-#include "plan/pinned_size.h"
 #include "simulator/step_times.h"
 #include "tuner/free/views.h"
 
@@ -69,28 +69,22 @@ struct Certificate::State {
   State(const BlockTable& whole, const Machine& machine)
       : table(whole),
         has_disk(machine.disk),
-        rounding(machine.host.pinned_rounding),
         fixed(table.fixed.resident + table.fixed.optimizer_state),
         epilogue(epilogue_need(table)),
         levels(weight_levels(table)),
         views(table, machine),
-        by_end(list_treatments(table, machine.device.usable() - fixed, true, rounding)),
+        by_end(list_treatments(table, machine.device.usable() - fixed, true, machine.host.pinned_rounding)),
         prices(choose_prices(by_end, held_by)),
         pinned_prices(choose_prices(by_end, pinned_by)),
         most_pinned(static_cast<double>(most_in_all(by_end, pinned_by).value)),
         most_held(std::min(most_in_all(by_end, held_by), std::max(Bytes{}, machine.device.usable() - fixed))),
         relaxation(by_end, choose_grains(by_end, most_held, grains_about)),
         drafting(by_end, choose_grains(by_end, most_held, draft_grains_about)) {
-    least_pinned = 2;
-    lightest = table.layers.empty() ? no_limit : Bytes{};
     for (const BlockRow& row : table.rows) {
       weights += row.sizes.weight;
-      if (row.sizes.weight == Bytes{}) continue;
-      lightest = std::min(lightest, row.sizes.weight);
-      least_pinned =
-          std::min(least_pinned, static_cast<double>(pinned_size(row.sizes.weight, rounding).value) /
-                                     static_cast<double>(row.sizes.weight.value));
+      if (row.sizes.weight > Bytes{}) lightest = std::min(lightest, row.sizes.weight);
     }
+    if (!table.layers.empty()) lightest = {};
   }
 
   Bytes room(const Budget& budget, Bytes away) const { return budget.device - fixed - (weights - away); }
@@ -109,10 +103,9 @@ struct Certificate::State {
 
   const BlockTable& table;
   const bool has_disk;
-  const PinnedRounding rounding;
   const Bytes fixed, epilogue;
-  Bytes weights, lightest;  // of all blocks; of one that has any, where blocks are swapped as a whole
-  double least_pinned;      // bytes that a byte of weights takes at least once it is pinned
+  Bytes weights;              // of all blocks
+  Bytes lightest = no_limit;  // of one that has any; none where parts of blocks may stream
   const std::vector<WeightLevel> levels;
   const Views views;
   const std::vector<std::vector<Treatment>> by_end;
@@ -172,11 +165,11 @@ Rooms Certificate::State::rooms(const WeightLevel& level, Bytes room) const {
 // is a recomputation to which this applies as well: at prices no higher than what that takes.
 double Certificate::State::least_recomputed(const WeightLevel& level, const Budget& budget,
                                             const Rooms& rooms, Bytes at_epilogue) {
-  const double left =
-      static_cast<double>(budget.pinned.value) - least_pinned * static_cast<double>(level.least.value);
+  const double left = static_cast<double>(budget.pinned.value) -
+                      views.pinned_weight() * static_cast<double>(level.least.value);
   if (has_disk || left >= most_pinned) return 0;
   double most = 0;
-  for (double price : pinned_prices) {
+  for (double price : std::span(pinned_prices).subspan(1)) {  // the first is none, which is known
     const bool too_high = price > views.held_by_pageable();
     if (too_high) price = views.held_by_pageable();
     relaxation.solve(price, rooms, Priced::pinned);

@@ -7,11 +7,13 @@
 //   at the first      the same an instant later, when the first backward step needs its memory
 //     backward step
 //   over the step     every compute step must fit, whatever copies cost: compute + recomputation, and the
-//                     copies one after another
+//                     copies one after another; with what prefetch has on the device beside it, or else with
+//                     compute that waits for each copy. What no more memory can be pinned for is recomputed,
+//                     or holds compute as pageable copies do
 //
 // What it holds for: plans of one pass whose optimizer states are on the device, with any treatments, any
 // part of the saved tensors on the host, any blocks swapped or streamed without kept layers, any prefetch and
-// streams; all host buffers pinned, nothing on a disk. Nested recomputation is none that a plan expresses.
+// streams; nothing on a disk. Nested recomputation is none that a plan expresses.
 #pragma once
 
 #include <memory>

@@ -35,23 +35,14 @@ Grains choose_grains(const std::vector<std::vector<Treatment>>& by_end, Bytes mo
 }
 
 Relaxation::Relaxation(const std::vector<std::vector<Treatment>>& by_end, const Grains& grains)
-    : by_end_(by_end), grains_(grains), values_(by_end.size() + 1), prefetched_(by_end.size() + 1) {
-  for (auto* all : {&values_, &prefetched_})
-    for (Values& values : *all) values.resize(grains.count + 1);
+    : by_end_(by_end), grains_(grains), values_(by_end.size() + 1, Values(grains.count + 1)) {
   window_.resize(grains.count + 1);
 }
 
-Bytes Rooms::beside(const Treatment& treatment) const {
-  const Bytes weights = treatment.begin >= next_after ? device - next : device;
-  return weights - std::max(resident + treatment.peak,
-                            std::max(resident, treatment.weights) + treatment.peak_with_weights);
-}
-
-Bytes Rooms::beside_backward(const Treatment& treatment) const {
-  const Bytes weights = treatment.begin >= next_after ? device - next : device;
-  const Bytes with_weights = std::min(treatment.peak_with_weights, treatment.backward_peak);
-  return weights -
-         std::max(resident + treatment.backward_peak, std::max(resident, treatment.weights) + with_weights);
+Bytes Rooms::beside(const Treatment& treatment, Bytes peak) const {
+  const Bytes there = treatment.begin >= next_after ? resident + next : resident;
+  const Bytes loaded = std::max(Bytes{}, treatment.weights - resident);
+  return device - there - std::max(peak, loaded + std::min(peak, treatment.peak_with_weights));
 }
 
 // How much earlier blocks may hold: at any time, and with their returns. `least`: what they cost then.
@@ -63,10 +54,10 @@ struct Relaxation::Limits {
 // Absent: no earlier blocks do.
 std::optional<Relaxation::Limits> Relaxation::limits_of(const Treatment& treatment) const {
   if (!rooms_) return Limits{grains_.count, 0, 0};
-  const Bytes before = rooms_->beside(treatment);
+  const Bytes before = rooms_->beside(treatment, treatment.peak);
   if (before < Bytes{}) return {};
   if (!rooms_->prefetched) return Limits{grains_.holding(before), 0, 0};
-  const std::uint32_t returns = grains_.holding(rooms_->beside_backward(treatment));
+  const std::uint32_t returns = grains_.holding(rooms_->beside(treatment, treatment.backward_peak));
   const double least = prefetched_[treatment.begin][returns];
   if (least == impossible) return {};
   return Limits{grains_.holding(before), returns, least};
@@ -142,12 +133,11 @@ void Relaxation::solve(double price, const std::optional<Rooms>& rooms, Priced p
   rooms_ = rooms;
   priced_ = priced;
   const bool prefetched = rooms && rooms->prefetched;
-  std::fill(values_[0].begin(), values_[0].end(), 0.0);
-  std::fill(prefetched_[0].begin(), prefetched_[0].end(), 0.0);
+  if (prefetched) prefetched_.resize(values_.size(), Values(grains_.count + 1));
   for (std::size_t end = 1; end < values_.size(); ++end) {
-    Values &values = values_[end], &with_returns = prefetched_[end];
+    Values& values = values_[end];
     std::fill(values.begin(), values.end(), impossible);
-    if (prefetched) std::fill(with_returns.begin(), with_returns.end(), impossible);
+    if (prefetched) std::fill(prefetched_[end].begin(), prefetched_[end].end(), impossible);
     for (const Treatment& treatment : by_end_[end - 1]) {
       const std::optional<Limits> limits = limits_of(treatment);
       if (!limits) continue;
@@ -156,7 +146,7 @@ void Relaxation::solve(double price, const std::optional<Rooms>& rooms, Priced p
       for (const Travel& travel : treatment.travels)
         apply_whole(treatment, *limits, treatment.held - travel.bytes, cost + charge_of(travel), values);
       if (treatment.divisible()) apply_parts(treatment, *limits, values);
-      if (prefetched) apply_prefetched(treatment, *limits, with_returns);
+      if (prefetched) apply_prefetched(treatment, *limits, prefetched_[end]);
     }
   }
 }
@@ -167,62 +157,37 @@ double Relaxation::value(std::uint32_t blocks, Bytes on_device) const {
   return values[blocks][grains_.holding(on_device)];
 }
 
-// Grains for some blocks, and whether they must hold what comes back of them, too.
-struct Relaxation::Left {
-  std::uint32_t grains;
-  bool with_returns;
-};
-
 struct Relaxation::Choice {
   Treated treated;
-  Left left{};
+  std::uint32_t left = 0;  // grains for the blocks before
   double value = impossible;
 };
 
-double Relaxation::value_of(std::uint32_t blocks, Left left) const {
-  return (left.with_returns ? prefetched_ : values_)[blocks][left.grains];
-}
-
-// What binds of two that earlier blocks must hold to.
-Relaxation::Left Relaxation::harder(std::uint32_t blocks, std::uint32_t any, std::uint32_t returns) const {
-  const Left first{any, false}, second{returns, true};
-  if (!rooms_ || !rooms_->prefetched) return first;
-  return value_of(blocks, second) >= value_of(blocks, first) ? second : first;
-}
-
-Relaxation::Choice Relaxation::choice_at(std::uint32_t end, Left here) const {
+Relaxation::Choice Relaxation::choice_at(std::uint32_t end, std::uint32_t b) const {
   Choice best;
   for (const Treatment& treatment : by_end_[end - 1]) {
     const std::optional<Limits> limits = limits_of(treatment);
     if (!limits) continue;
-    const auto offer = [&](std::int64_t rest, bool stays, Bytes travels, const Travel* which, double charge) {
-      if (rest < 0) return;
-      const auto grains = static_cast<std::uint32_t>(rest);
-      const Left left = stays && here.with_returns
-                            ? harder(treatment.begin, limits->before, std::min(grains, limits->returns))
-                            : harder(treatment.begin, std::min(grains, limits->before), limits->returns);
+    const auto offer = [&](std::int64_t left, double charge, Bytes travels, const Travel* which) {
+      if (left < 0) return;
+      const auto grains = static_cast<std::uint32_t>(std::min<std::int64_t>(left, limits->before));
       const double value =
-          static_cast<double>(treatment.cost.value) + charge + value_of(treatment.begin, left);
+          static_cast<double>(treatment.cost.value) + charge + values_[treatment.begin][grains];
       if (value >= best.value) return;
-      best = {{treatment, travels, {}}, left, value};
+      best = {{treatment, travels, {}}, grains, value};
       if (which) best.treated.which = *which;
     };
-    const auto rest_with = [&](Bytes held) {
-      return static_cast<std::int64_t>(here.grains) - held.value / grains_.grain.value;
-    };
+    const auto rest_with = [&](Bytes held) { return b - held.value / grains_.grain.value; };
     const std::int64_t rest = rest_with(treatment.held);
-    offer(rest, true, {}, nullptr, 0);
+    offer(rest, 0, {}, nullptr);
     for (const Travel& travel : treatment.travels)
-      offer(here.with_returns ? rest : rest_with(treatment.held - travel.bytes), false, travel.bytes, &travel,
-            charge_of(travel));
+      offer(rest_with(treatment.held - travel.bytes), charge_of(travel), travel.bytes, &travel);
     if (!treatment.divisible()) continue;
-    if (here.with_returns) offer(rest, false, {}, nullptr, 0);  // as little as there may be
     for (std::int64_t left = std::max<std::int64_t>(rest + 1, 0); left <= limits->before; ++left) {
       const Bytes travels{std::max<std::int64_t>(
-          0,
-          (left - 1 - static_cast<std::int64_t>(here.grains)) * grains_.grain.value + treatment.held.value)};
+          0, (left - 1 - static_cast<std::int64_t>(b)) * grains_.grain.value + treatment.held.value)};
       if (travels > treatment.movable) break;
-      offer(left, false, travels, nullptr, price_ * static_cast<double>(travels.value));
+      offer(left, price_ * static_cast<double>(travels.value), travels, nullptr);
     }
   }
   return best;
@@ -230,12 +195,12 @@ Relaxation::Choice Relaxation::choice_at(std::uint32_t end, Left here) const {
 
 std::vector<Treated> Relaxation::best(Bytes on_device) const {
   std::vector<Treated> backwards;
-  Left left{grains_.holding(on_device), rooms_ && rooms_->prefetched};
+  std::uint32_t grains = grains_.holding(on_device);
   for (auto end = static_cast<std::uint32_t>(by_end_.size()); end > 0;) {
-    const Choice choice = choice_at(end, left);
+    const Choice choice = choice_at(end, grains);
     if (choice.value == impossible) throw DefectError("no treatments reach a value that was found");
     backwards.push_back(choice.treated);
-    left = choice.left;
+    grains = choice.left;
     end = choice.treated.treatment.begin;
   }
   return {backwards.rbegin(), backwards.rend()};

@@ -53,9 +53,8 @@ struct Rooms {
   // What comes back is there, and has its room, while the block that comes back before it is in use.
   bool prefetched = false;
 
-  // What is left for blocks before a treatment in all its steps, and from where it resumes. Below zero: none.
-  Bytes beside(const Treatment& treatment) const;
-  Bytes beside_backward(const Treatment& treatment) const;
+  // What is left for blocks before a treatment in steps of which the highest takes `peak`. Below zero: none.
+  Bytes beside(const Treatment& treatment, Bytes peak) const;
 };
 
 // A treatment and what of it travels.
@@ -75,16 +74,15 @@ class Relaxation {
 
   Relaxation(const std::vector<std::vector<Treatment>>& by_end, const Grains& grains);
 
-  // Nanoseconds for a byte; infinite: none travels. With `rooms`, no step of a treatment may pass them;
-  // without, blocks are limited by what is asked of value() alone. Cost: treatments, and ways in which they
-  // travel, times grains.
+  // Nanoseconds for a byte, finite. With `rooms`, no step of a treatment may pass them; without, blocks are
+  // limited by what is asked of value() alone. Cost: treatments, and ways in which they travel, times grains.
   void solve(double price, const std::optional<Rooms>& rooms, Priced priced = Priced::copied);
 
   // Of the blocks before `blocks`, in nanoseconds: V', where solved for what is prefetched, or else V;
   // `impossible` where no treatments do.
   double value(std::uint32_t blocks, Bytes on_device) const;
-  // Treatments that reach value(all blocks, on_device), which is possible, or nearly so where returns are
-  // prefetched. Not a plan yet: the bytes that travel may be parts of tensors.
+  // Treatments that reach value(all blocks, on_device), which is possible, as solved by bytes that are copied
+  // and not prefetched. Not a plan yet: the bytes that travel may be parts of tensors.
   std::vector<Treated> best(Bytes on_device) const;
 
  private:
@@ -96,11 +94,8 @@ class Relaxation {
   void apply_whole(const Treatment& treatment, const Limits& limits, Bytes held, double cost, Values& values);
   void apply_parts(const Treatment& treatment, const Limits& limits, Values& values);
   void apply_prefetched(const Treatment& treatment, const Limits& limits, Values& values) const;
-  struct Left;
   struct Choice;
-  double value_of(std::uint32_t blocks, Left left) const;
-  Left harder(std::uint32_t blocks, std::uint32_t any, std::uint32_t returns) const;
-  Choice choice_at(std::uint32_t end, Left here) const;
+  Choice choice_at(std::uint32_t end, std::uint32_t grains) const;
 
   const std::vector<std::vector<Treatment>>& by_end_;
   const Grains grains_;
@@ -108,7 +103,7 @@ class Relaxation {
   Priced priced_ = Priced::copied;
   std::optional<Rooms> rooms_;
   std::vector<Values> values_;         // V_0 to V_n
-  std::vector<Values> prefetched_;     // V'_0 to V'_n
+  std::vector<Values> prefetched_;     // V'_0 to V'_n; none until they are asked for
   std::vector<std::uint32_t> window_;  // a queue of candidates for a moving least
 };
 

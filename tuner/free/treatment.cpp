@@ -85,8 +85,11 @@ class TreatmentLister {
   Bytes gradients_after(std::uint32_t i) const { return gradients_stay_ ? gradients_[i + 1] : Bytes{}; }
 
   Treatment nothing(std::uint32_t begin, std::uint32_t end, Activation activation) const {
-    Treatment nothing{begin, end,         activation,  {},          {},          {}, {},
-                      1,     not_counted, not_counted, not_counted, not_counted, {}, {}};
+    Treatment nothing = {};
+    nothing.begin = begin;
+    nothing.end = end;
+    nothing.activation = activation;
+    nothing.resumes = nothing.peak = nothing.backward_peak = nothing.peak_with_weights = not_counted;
     for (std::uint32_t i = begin; i < end; ++i) nothing.weights += weights_[i];
     return nothing;
   }

@@ -31,12 +31,16 @@ double least_by_byte(const CopyCosts& costs, Nanos Cargo::*time) {
   return least;
 }
 
-// What a byte of activations takes at most once it is pinned.
+// What a byte takes once it is pinned.
+double pinned_by_byte(const Cargo& cargo) {
+  return of(cargo.pinned) / of(cargo.bytes);
+}
+
 double most_pinned_by_byte(const CopyCosts& costs) {
   double most = 1;
   for (const auto* cargos : {&costs.inputs, &costs.storages})
     for (const Cargo& cargo : *cargos)
-      if (cargo.bytes > Bytes{}) most = std::max(most, of(cargo.pinned) / of(cargo.bytes));
+      if (cargo.bytes > Bytes{}) most = std::max(most, pinned_by_byte(cargo));
   return most;
 }
 
@@ -64,6 +68,8 @@ Views::Views(const BlockTable& table, const Machine& machine) {
   slowdown_ = costs.slowdown;
   held_by_pageable_ = 2e9 / static_cast<double>(machine.links.pageable.bytes_per_second) * (1 - slowdown_) /
                       most_pinned_by_byte(costs);
+  for (const Cargo& cargo : costs.weights)
+    if (cargo.bytes > Bytes{}) pinned_weight_ = std::min(pinned_weight_, pinned_by_byte(cargo));
   before_ = of(table.fixed.prologue);
   first_forward_ = before_ + of(table.rows.front().forward);
   last_forward_ = of(table.rows.back().forward);

@@ -34,6 +34,8 @@ class Views {
   // Nanoseconds for which that holds compute at least, there and back, which is pageable and would take a
   // byte if it was pinned.
   double held_by_pageable() const { return held_by_pageable_; }
+  // What a byte of weights takes at least once it is pinned.
+  double pinned_weight() const { return pinned_weight_; }
   // The compute of a step that recomputes nothing.
   double compute() const { return before_ + epilogue_ + after_; }
 
@@ -46,6 +48,7 @@ class Views {
   double last_backward_;              // what comes after the last load: the first block and the optimizer
   double load_, store_;               // nanoseconds a byte, at best
   double held_by_pageable_;
+  double pinned_weight_ = 2;  // or more, which is not counted
   double slowdown_;
   Bytes heaviest_;
   Bytes lightest_, second_lightest_;  // that can be counted on the device around the epilogue
